@@ -1,0 +1,43 @@
+"""The one error family. Every message names the field, what it was and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PerfError(Exception):
+    """What the user can mend: the command line prints it as one line and exits with 2."""
+
+
+class FieldError(PerfError):
+    """A field is missing, misspelled, of the wrong type or out of range."""
+
+
+class UnknownNameError(PerfError):
+    """No thing of that kind has that name."""
+
+    @classmethod
+    def among(cls, kind: str, given: str, known: Iterable[str]) -> UnknownNameError:
+        """`no GPU named 'h21'; nearest: h20, h200_sxm`, or every known name when none is near."""
+        names = sorted(known)
+        near = get_close_matches(given.lower(), names, n=3, cutoff=0.5)
+        hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names)}"
+        return cls(f"no {kind} named {given!r}; {hint}")
+
+
+class UnsupportedError(PerfError):
+    """The thing is known, but this GPU, engine or version cannot do it."""
+
+
+class FileFormatError(PerfError):
+    """A file does not hold what its format promises; the message names the place."""
+
+
+class MissingExtraError(PerfError):
+    """An optional package is not installed."""
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> MissingExtraError:
+        """`reading parquet needs the extra [tables]: pip install 'synperf[tables]'`."""
+        return cls(f"{what} needs the extra [{extra}]: pip install 'synperf[{extra}]'")

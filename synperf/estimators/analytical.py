@@ -1,0 +1,61 @@
+"""The estimate without weights: launch floor + the slowest pipe on the busiest SM, at published rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..features import PIPES, Features, features
+from ..hardware import GPU
+from ..kernels import KernelFamily
+from ..kernels.dispatch import resolve
+from ..numeric import Number, is_array, maximum
+from ..version import VERSION
+from .estimate import Estimate
+from .intervals import LIMITERS, interval
+from .launch import launch_floor
+
+ORIGIN = "analytical"
+_NAMES = np.array(LIMITERS)
+
+
+def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+    """Time of one call, or of columns of calls.
+
+    Raises:
+        FieldError: the call names an engine or kernel that does not exist.
+        UnsupportedError: the GPU lacks the format, the engine lacks a kernel for it, or the tile does not fit.
+    """
+    engine, kernel = resolve(family.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    f = features(family, call, gpu)
+    launch_s, assumed = launch_floor(gpu, kernel, call.dtype)
+    limiter, slowest_s = slowest(f, launch_s)
+    time_s = maximum(launch_s + slowest_s, f.floor_s)
+    low_s, high_s = interval(limiter, time_s, f.floor_s)
+    return Estimate(
+        family=family.name,
+        gpu=gpu.key,
+        engine=engine,
+        kernel=kernel,
+        time_s=time_s,
+        low_s=low_s,
+        high_s=high_s,
+        floor_s=f.floor_s,
+        efficiency=f.roofline_s / time_s,
+        limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
+        origin=ORIGIN,
+        assumptions=gpu.assumptions + assumed,
+        versions={"synperf": VERSION, "analytical": "1"},
+    )
+
+
+def slowest(f: Features, launch_s: float) -> tuple[int | np.ndarray, Number]:
+    """What limits the call, as an index into `LIMITERS` (the launch where it outlasts every pipe), and the slowest pipe's time."""
+    times = [f.pipes[name].sm_max_s for name in PIPES]
+    if any(is_array(time) for time in times):
+        columns = np.stack(np.broadcast_arrays(*times))
+        slowest_s = columns.max(axis=0)
+        return np.where(launch_s > slowest_s, 0, columns.argmax(axis=0) + 1), slowest_s
+    slowest_s = max(times)
+    return (0 if launch_s > slowest_s else times.index(slowest_s) + 1), slowest_s

@@ -1,0 +1,50 @@
+"""The answer to `how long?`, for one call or for columns of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ..numeric import Number
+
+
+@dataclass(slots=True, kw_only=True)
+class Estimate:
+    """Time of one call (floats) or of many (float64 columns of one length), with where the number comes from.
+
+    `low_s` and `high_s` bound the central 80 %. `floor_s` is the physical bound and no time is below it.
+    `efficiency` is the nominal roofline time over `time_s`; it may exceed 1 when data stay in L2.
+    `outside` names the features in which a learned estimator extrapolates: one tuple, or one per row.
+    """
+
+    family: str
+    gpu: str
+    engine: str
+    kernel: str
+    time_s: Number
+    low_s: Number
+    high_s: Number
+    floor_s: Number
+    efficiency: Number
+    limiter: str | np.ndarray  # launch, tensor, fma, xu, dram, l2, shared
+    origin: str  # measured, learned, calibrated, analytical
+    extrapolating: bool | np.ndarray = False
+    outside: tuple[str, ...] | list[tuple[str, ...]] = ()
+    assumptions: tuple[str, ...] = ()
+    versions: Mapping[str, str]
+
+    @classmethod
+    def join(cls, parts: Sequence[Estimate]) -> Estimate:
+        """Column estimates of one engine and kernel, one after the other."""
+        columns = {
+            f.name: np.concatenate([getattr(part, f.name) for part in parts])
+            for f in fields(cls)
+            if isinstance(getattr(parts[0], f.name), np.ndarray)
+        }
+        return replace(parts[0], **columns)
+
+    def __len__(self) -> int:
+        """Number of rows of a column estimate."""
+        return len(self.time_s)

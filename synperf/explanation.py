@@ -1,0 +1,101 @@
+"""Why one call takes its time: every stage of the pipeline, from tiles to the limiter, in one object."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+from .estimators import Estimate, analytical
+from .estimators.launch import launch_floor
+from .features import PIPES, Features, features
+from .hardware import GPU
+from .kernels.base import KernelFamily, Launch
+from .scheduling import TaskGroups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One call taken apart. The estimate is the analytical one: its parts add up to its time."""
+
+    call: Any
+    gpu: GPU
+    estimate: Estimate
+    launch: Launch
+    task: TaskGroups
+    features: Features
+    launch_floor_s: float
+
+    @property
+    def waves(self) -> int:
+        """Started waves, the partly filled one included."""
+        return ceil(self.features.load.waves)
+
+    def pipes(self) -> dict[str, dict[str, float]]:
+        """Each pipe's demand in seconds and in clocks: on average over the GPU and on the busiest SM."""
+        clock_hz = self.gpu.clock_hz
+        return {
+            name: {
+                "gpu_s": demand.gpu_s,
+                "sm_max_s": demand.sm_max_s,
+                "gpu_cycles": demand.gpu_s * clock_hz,
+                "sm_max_cycles": demand.sm_max_s * clock_hz,
+            }
+            for name in PIPES
+            for demand in [self.features.pipes[name]]
+        }
+
+    def sm_max(self) -> dict[str, float]:
+        """Work of the busiest SM."""
+        tasks = self.features.load.sm_max_tasks
+        work = {name: getattr(self.task, name) * tasks for name in _WORK}
+        return {"tasks": int(tasks), **work}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys that `explain --json` adds to those of the estimate."""
+        f = self.features
+        return {
+            "tiles": self.launch.tiles,
+            "tasks": int(f.load.tasks),
+            "grid": list(self.launch.grid),
+            "persistent": self.launch.persistent,
+            "waves": self.waves,
+            "tail": f.load.tail,
+            "wave_efficiency": f.load.wave_efficiency,
+            "sm_max": self.sm_max(),
+            "pipes": self.pipes(),
+            "occupancy": asdict(self.launch.occupancy),
+            "tile": {**self.launch.choice, "source": self.launch.choice_source},
+            "threads": self.launch.threads,
+            "registers": self.launch.registers,
+            "shared_bytes": self.launch.shared_bytes,
+            "launch_floor_s": self.launch_floor_s,
+            "roofline_s": f.roofline_s,
+            "flop": f.flop,
+            "compulsory_bytes": f.compulsory_bytes,
+            "dram_bytes": f.dram_bytes,
+            "padding": f.padding,
+            "intensity_over_ridge": f.intensity_over_ridge,
+            "working_set_over_l2": f.working_set_over_l2,
+        }
+
+
+_WORK = ("tensor_flop", "fma_flop", "xu_op", "load_bytes", "store_bytes", "shared_bytes")
+
+
+def explanation(family: KernelFamily, call: Any, gpu: GPU) -> Explanation:
+    """Take one call apart.
+
+    Raises:
+        UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
+    """
+    estimate = analytical.estimate(family, call, gpu)
+    return Explanation(
+        call=call,
+        gpu=gpu,
+        estimate=estimate,
+        launch=family.launch(call, gpu),
+        task=family.decompose(call, gpu),
+        features=features(family, call, gpu),
+        launch_floor_s=launch_floor(gpu, estimate.kernel, call.dtype)[0],
+    )

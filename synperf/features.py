@@ -1,0 +1,115 @@
+"""Load per SM -> demand on every pipe, at the level of the task, the busiest SM and the GPU.
+
+GPU level: total work over the rate of all SMs. Busiest SM: its work over its own rate; of L2 it has the share
+1 / num_sms. DRAM is one pool that an SM with much work draws from beyond its share, so both levels are equal.
+Source: SynPerf, arXiv 2601.14910, section on the feature analyser.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .hardware import GPU, DType
+from .kernels.base import KernelFamily
+from .numeric import Number, maximum
+from .scheduling import Load, TaskGroups, schedule
+
+PIPES = ("tensor", "fma", "xu", "dram", "l2", "shared")
+VERSION = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Demand:
+    """Seconds that one pipe is busy, at its published rate: on average over the GPU, and on the busiest SM."""
+
+    gpu_s: Number
+    sm_max_s: Number
+
+
+@dataclass(slots=True, kw_only=True)
+class Features:
+    """What estimators see of a call: pipes in seconds, and quantities that mean the same on every GPU.
+
+    `padding` is useful over padded FLOP, `intensity_over_ridge` above 1 means compute-bound on the roofline,
+    `working_set_over_l2` above 1 means that operands and result do not fit in L2.
+    """
+
+    pipes: dict[str, Demand]
+    roofline_s: Number
+    floor_s: Number
+    flop: Number
+    compulsory_bytes: Number
+    dram_bytes: Number
+    load: Load
+    padding: Number
+    intensity_over_ridge: Number
+    working_set_over_l2: Number
+
+    def slowest_sm_s(self) -> Number:
+        """Time of the slowest pipe on the busiest SM."""
+        slowest: Number = 0.0
+        for demand in self.pipes.values():
+            slowest = maximum(slowest, demand.sm_max_s)
+        return slowest
+
+
+def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
+    """Decompose, schedule and analyse one call, or columns of calls."""
+    return analyse(family, call, gpu, family.decompose(call, gpu))
+
+
+def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Features:
+    """Features of task groups that are already there."""
+    load = schedule(groups, gpu.num_sms)
+    flop, compulsory, dram = family.flop(call), family.compulsory_bytes(call), family.dram_bytes(call, gpu)
+    roofline_s = roofline(gpu, call.dtype, flop, compulsory)
+    return Features(
+        pipes=pipes(groups, load, gpu, call.dtype, dram),
+        roofline_s=roofline_s,
+        floor_s=floor(gpu, call.dtype, flop, compulsory),
+        flop=flop,
+        compulsory_bytes=compulsory,
+        dram_bytes=dram,
+        load=load,
+        padding=flop / (load.tasks * (groups.tensor_flop + groups.fma_flop)),
+        intensity_over_ridge=flop / compulsory / gpu.ridge_flop_per_byte(call.dtype),
+        working_set_over_l2=compulsory / gpu.l2_bytes,
+    )
+
+
+def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Demand]:
+    """Every pipe's demand of a launch of identical tasks."""
+    rate = gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz
+    fma_rate = gpu.fma_flop_per_clk_per_sm.get(dtype.rate, gpu.fma_flop_per_clk_per_sm[DType.FP32]) * gpu.clock_hz
+    dram_s = dram_bytes / gpu.dram_bytes_per_s
+    return {
+        "tensor": _demand(groups.tensor_flop, rate, load, gpu),
+        "fma": _demand(groups.fma_flop, fma_rate, load, gpu),
+        "xu": _demand(groups.xu_op, gpu.xu_op_per_clk_per_sm * gpu.clock_hz, load, gpu),
+        "dram": Demand(gpu_s=dram_s, sm_max_s=dram_s),
+        "l2": _demand(groups.load_bytes + groups.store_bytes, gpu.l2_bytes_per_s / gpu.num_sms, load, gpu),
+        "shared": _demand(groups.shared_bytes, gpu.shared_bytes_per_clk_per_sm * gpu.clock_hz, load, gpu),
+    }
+
+
+def _demand(work_per_task: Number, rate_per_sm: float, load: Load, gpu: GPU) -> Demand:
+    return Demand(
+        gpu_s=load.tasks * work_per_task / (rate_per_sm * gpu.num_sms),
+        sm_max_s=load.sm_max_tasks * work_per_task / rate_per_sm,
+    )
+
+
+def roofline(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> Number:
+    """Lower bound: the slower of compute and DRAM traffic, perfectly overlapped.
+
+    Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
+    """
+    return maximum(flop / gpu.peak_flop_per_s(dtype), compulsory_bytes / gpu.dram_bytes_per_s)
+
+
+def floor(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> Number:
+    """Physical bound: FLOP at the highest clock, DRAM for what cannot stay in L2, L2 for all compulsory bytes."""
+    math_s = flop / (gpu.num_sms * gpu.flop_per_clk_per_sm(dtype) * gpu.max_clock_hz)
+    dram_s = maximum(compulsory_bytes - gpu.l2_bytes, 0.0) / gpu.dram_bytes_per_s
+    return maximum(maximum(math_s, dram_s), compulsory_bytes / gpu.l2_bytes_per_s)

@@ -1,0 +1,27 @@
+"""Measured or fitted constants of one GPU, beside its specification: how, on what and when.
+
+Only the launch floor enters the analytical estimate; the sustained values serve models that predict a GPU
+they were not trained on, and readers of `synperf gpu`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Calibration:
+    """Sustained rates as shares of the published ones, so that a what-if scales them, and launch floors in seconds.
+
+    `launch_floor_s` is keyed `"{kernel}.{dtype}"` (the canonical kernel names): the time of a launch with next to
+    no work in it. `launch_floor_from` is empty when this GPU was measured, else the key of the GPU whose record
+    stands in.
+    """
+
+    clock_share: float | None = None  # sustained tensor clock / published clock
+    dram_share: float | None = None
+    l2_share: float | None = None
+    launch_floor_s: Mapping[str, float] = field(default_factory=dict)
+    launch_floor_from: str = ""
+    provenance: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,89 @@
+"""What one GPU can do, as published. Facts are fields, consequences are methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..errors import UnsupportedError
+from .calibration import Calibration
+from .dtype import DType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GPU:
+    """Published limits of one GPU. Rates are dense (no structured sparsity) and count a multiply-add as two FLOP.
+
+    Three clocks: `base_clock_hz` is guaranteed, `clock_hz` is the one that the published peak implies and at
+    which times are computed, `max_clock_hz` is the highest that the part can reach and bounds `floor_s`.
+    """
+
+    key: str
+    name: str
+    architecture: str
+    compute_capability: str
+    num_sms: int
+    base_clock_hz: float
+    clock_hz: float
+    max_clock_hz: float
+    tensor_flop_per_clk_per_sm: Mapping[DType, float]  # empty on GPUs without tensor cores
+    fma_flop_per_clk_per_sm: Mapping[DType, float]  # fp32 always; packed fp16 or int8 where no tensor core does it
+    xu_op_per_clk_per_sm: float  # exp, log, sin, rcp, rsqrt: lane operations
+    dram_bytes: float
+    dram_bytes_per_s: float
+    l2_bytes: float
+    l2_bytes_per_s: float
+    shared_bytes_per_clk_per_sm: float
+    shared_bytes_per_sm: int
+    shared_bytes_per_cta: int  # with opt-in
+    reserved_shared_bytes_per_cta: int
+    shared_granularity_bytes: int
+    registers_per_sm: int
+    max_registers_per_thread: int
+    max_threads_per_cta: int
+    max_warps_per_sm: int
+    max_ctas_per_sm: int
+    power_w: float
+    nvlink_bytes_per_s: float  # per GPU, one direction; 0 where there is none
+    pcie_bytes_per_s: float  # one direction
+    sources: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()  # fields that were filled in or changed, in sentences
+    calibration: Calibration = field(default_factory=Calibration)
+
+    @property
+    def cc(self) -> tuple[int, int]:
+        """Compute capability as (major, minor)."""
+        major, minor = self.compute_capability.split(".")
+        return int(major), int(minor)
+
+    def math_pipe(self, dtype: DType) -> str:
+        """`tensor` or `fma`: the pipe that multiplies this format.
+
+        Raises:
+            UnsupportedError: neither pipe takes the format; the message lists those that this GPU has.
+        """
+        if dtype.rate in self.tensor_flop_per_clk_per_sm:
+            return "tensor"
+        if dtype.rate in self.fma_flop_per_clk_per_sm:
+            return "fma"
+        raise UnsupportedError(f"dtype: {self.name} has no {dtype} math; it has {', '.join(self.dtypes())}")
+
+    def flop_per_clk_per_sm(self, dtype: DType) -> float:
+        """Dense FLOP per clock of one SM in this format, on the pipe that `math_pipe` names."""
+        if self.math_pipe(dtype) == "tensor":
+            return self.tensor_flop_per_clk_per_sm[dtype.rate]
+        return self.fma_flop_per_clk_per_sm[dtype.rate]
+
+    def peak_flop_per_s(self, dtype: DType) -> float:
+        """Dense peak at the published clock: SMs x rate x clock."""
+        return self.num_sms * self.flop_per_clk_per_sm(dtype) * self.clock_hz
+
+    def ridge_flop_per_byte(self, dtype: DType) -> float:
+        """Arithmetic intensity at which a kernel stops being DRAM-bound."""
+        return self.peak_flop_per_s(dtype) / self.dram_bytes_per_s
+
+    def dtypes(self) -> tuple[DType, ...]:
+        """Every operand format that this GPU multiplies, widest first."""
+        return tuple(d for d in DType if d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm)

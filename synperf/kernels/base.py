@@ -1,0 +1,195 @@
+"""What every kernel family has: a call with typed fields, and functions from the call to task groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..errors import FieldError, UnknownNameError
+from ..hardware import GPU, DType
+from ..numeric import Number
+from ..scheduling import Occupancy, TaskGroups
+
+MAX_EXTENT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How one call is launched: what `explain` shows beyond the work of its tasks.
+
+    `tiles` counts output tiles, `grid` the CTAs along x, y and z; persistent CTAs walk over several tiles.
+    `choice` holds the parameters that the decomposition chose, and `choice_source` says how.
+    """
+
+    tiles: int
+    grid: tuple[int, int, int]
+    persistent: bool
+    threads: int
+    registers: int
+    shared_bytes: int
+    occupancy: Occupancy
+    choice: dict[str, int]
+    choice_source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelFamily:
+    """One kind of kernel: its name, the class of its calls and the functions that take them apart."""
+
+    name: str
+    call_type: type
+    decompose: Callable[[Any, GPU], TaskGroups]
+    flop: Callable[[Any], Number]  # useful FLOP, without padding
+    compulsory_bytes: Callable[[Any], Number]  # every operand read once, the result written once
+    launch: Callable[[Any, GPU], Launch]  # of one call
+    dram_bytes: Callable[[Any, GPU], Number]  # with what L2 cannot keep and later waves read again
+    example: Any
+    summary: str
+
+    def required(self) -> tuple[str, ...]:
+        """Names of the fields that have no default."""
+        return tuple(f.name for f in fields(self.call_type) if f.default is MISSING)
+
+    def field_names(self) -> tuple[str, ...]:
+        """Names of all fields, in their order."""
+        return tuple(f.name for f in fields(self.call_type))
+
+
+def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Any:
+    """The call that `values` (text, numbers or arrays by field name) describe; empty values take the default.
+
+    Raises:
+        FieldError: a field is unknown, missing, or not what the family takes.
+    """
+    known = family.field_names()
+    given = {
+        name: value
+        for name, value in values.items()
+        if value is not None and not (isinstance(value, str) and not value.strip())
+    }
+    for name in given:
+        if name not in known:
+            raise FieldError(f"{family.name}: {UnknownNameError.among('field', name, known)}")
+    missing = [name for name in family.required() if name not in given]
+    if missing:
+        raise FieldError(f"{family.name}: missing {', '.join(missing)}")
+    return family.call_type(**given)
+
+
+def num_calls(call: Any) -> int | None:
+    """Rows of a call that holds columns; None for a single call."""
+    for f in fields(call):
+        value = getattr(call, f.name)
+        if isinstance(value, np.ndarray):
+            return len(value)
+    return None
+
+
+def take(call: Any, rows: slice | np.ndarray) -> Any:
+    """Some rows of a call that holds columns, without checking them again."""
+    part = object.__new__(type(call))
+    for f in fields(call):
+        value = getattr(call, f.name)
+        object.__setattr__(part, f.name, value[rows] if isinstance(value, np.ndarray) else value)
+    return part
+
+
+def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
+    """`value` as a whole number from 1 to `most`, or a float64 array of such: `14.0` and `"14"` are 14, `1.5` is refused.
+
+    Raises:
+        FieldError: naming the field, the value and the range.
+    """
+    if type(value) is int:
+        if 1 <= value <= most:
+            return value
+    elif isinstance(value, np.ndarray) and value.ndim > 0:
+        return _whole_array(name, value, most)
+    elif isinstance(value, list | tuple) and value:
+        return _whole_array(name, np.asarray(value), most)
+    else:
+        number = _number(value)
+        if number is not None and number == int(number) and 1 <= number <= most:
+            return int(number)
+    raise FieldError(f"{name} must be a whole number from 1 to {most}, got {_shown(value)}")
+
+
+def _number(value: Any) -> float | int | None:
+    """A finite number from an int, a float, a NumPy scalar or decimal text; None when it is none of these."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            return int(text) if text.isascii() and "_" not in text else None
+        except ValueError:
+            pass
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) and not (isinstance(value, str) and "_" in value) else None
+
+
+def _whole_array(name: str, value: np.ndarray, most: int) -> np.ndarray:
+    if value.ndim != 1:
+        raise FieldError(f"{name} must be one number or a list of them, got an array of shape {value.shape}")
+    if value.dtype.kind not in "iuf":
+        return np.array([whole(f"{name}[{i}]", v, most) for i, v in enumerate(value.tolist())], dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        good = (value >= 1) & (value <= most) & (value == np.floor(value))
+    if not good.all():
+        at = int(np.argmin(good))
+        raise FieldError(
+            f"{name} must be a whole number from 1 to {most}, got {_shown(value[at].item())} at index {at}"
+        )
+    return value.astype(np.float64)
+
+
+def name_of(name: str, value: Any) -> str:
+    """`value` as a name of an engine or kernel: lower case, without surrounding spaces.
+
+    Raises:
+        FieldError: it is not text, or empty.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise FieldError(f"{name} must be a name, got {_shown(value)}")
+    return value.strip().lower()
+
+
+def same_length(call: Any, names: tuple[str, ...]) -> None:
+    """Checks that all fields that are arrays have one length.
+
+    Raises:
+        FieldError: naming the two fields that differ.
+    """
+    first = ""
+    for name in names:
+        value = getattr(call, name)
+        if type(value) is not np.ndarray:
+            continue
+        if first and len(value) != len(getattr(call, first)):
+            raise FieldError(f"{name} has {len(value)} values, but {first} has {len(getattr(call, first))}")
+        first = first or name
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def dtype_of(name: str, value: Any) -> DType:
+    """`value` as a number format.
+
+    Raises:
+        FieldError: no format has that name; the message lists the near or known ones.
+    """
+    if isinstance(value, DType):
+        return value
+    try:
+        return DType(str(value).strip().lower())
+    except ValueError:
+        raise FieldError(f"{name}: {UnknownNameError.among('dtype', str(value), list(DType))}") from None

@@ -1,0 +1,92 @@
+"""Which engine and kernel a call means: as given, else what the engine dispatches for this format and GPU.
+
+Rules are data: `engines/*.toml` (engine, dtype, compute capability -> kernel) and `kernel_sources.toml` (the
+names that measured tables use -> canonical names).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import FieldError, UnknownNameError, UnsupportedError
+from ..hardware import GPU, DType
+
+_FOLDER = Path(__file__).parent
+_PLAIN_TORCH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16)
+
+
+def default_engine(family: str, dtype: DType) -> str:
+    """`torch` for GEMM in 16 bits and more, `vllm` for quantised formats and for what PyTorch alone has no kernel for."""
+    return "torch" if family == "gemm" and dtype in _PLAIN_TORCH else "vllm"
+
+
+@cache
+def engines() -> tuple[str, ...]:
+    """Names of all engines: one per file of `engines/`."""
+    return tuple(sorted(path.stem for path in (_FOLDER / "engines").glob("*.toml")))
+
+
+@lru_cache(maxsize=1024)
+def resolve(
+    family: str, dtype: DType, compute_capability: str, engine: str | None, kernel: str | None
+) -> tuple[str, str]:
+    """(engine, canonical kernel) of a call.
+
+    Raises:
+        FieldError: no engine or kernel has that name.
+        UnsupportedError: the engine has no kernel for this format on this GPU.
+    """
+    engine = engine or default_engine(family, dtype)
+    if engine not in engines():
+        raise FieldError(f"engine: {UnknownNameError.among('engine', engine, engines())}")
+    if kernel is not None:
+        return engine, canonical(family, kernel, dtype)
+    rules = _rules(engine).get(family, [])
+    for rule in rules:
+        if dtype in rule["dtype"] and compute_capability in rule.get("cc", [compute_capability]):
+            return engine, str(rule["kernel"])
+    known = sorted({str(d) for rule in rules for d in rule["dtype"]})
+    raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}; it has {', '.join(known) or 'none'}")
+
+
+def canonical(family: str, kernel: str, dtype: DType) -> str:
+    """The canonical name of `kernel`, itself canonical or a measured table's own `kernel_source`.
+
+    Raises:
+        FieldError: no kernel of the family has that name.
+    """
+    if kernel in _canonical_names(family):
+        return kernel
+    found = from_source(family, kernel, dtype)
+    if found is None:
+        raise FieldError(f"kernel: {UnknownNameError.among(f'{family} kernel', kernel, _canonical_names(family))}")
+    return found
+
+
+@lru_cache(maxsize=1024)
+def from_source(family: str, kernel_source: str, dtype: DType) -> str | None:
+    """Canonical name of a table's `kernel_source` for this format, or None where nothing matches."""
+    for rule in _sources().get(family, []):
+        names = [name.lower() for name in rule["kernel_source"]]
+        if kernel_source.lower() in names and dtype in rule.get("dtype", [dtype]):
+            return str(rule["kernel"])
+    return None
+
+
+@cache
+def _canonical_names(family: str) -> frozenset[str]:
+    rules = [rule for engine in engines() for rule in _rules(engine).get(family, [])]
+    return frozenset(str(rule["kernel"]) for rule in rules + _sources().get(family, []))
+
+
+@cache
+def _rules(engine: str) -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / "engines" / f"{engine}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _sources() -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / "kernel_sources.toml").read_text(encoding="utf-8"))

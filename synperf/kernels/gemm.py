@@ -1,0 +1,159 @@
+"""GEMM, C[m, n] = A[m, k] B[k, n]: one task computes one tile_m x tile_n tile of C, or one split_k-th of its sum.
+
+An edge tile costs as much as a full one (tile quantization), and the k loop runs over whole steps of tile_k.
+Source: NVIDIA, "Matrix Multiplication Background User's Guide"; CUTLASS, "Efficient GEMM in CUDA".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..hardware import GPU, DType
+from ..numeric import Number, ceil_div, maximum, minimum, where
+from ..scheduling import TaskGroups
+from ..scheduling.software import num_workers
+from .base import KernelFamily, Launch, dtype_of, name_of, same_length, whole
+from .gemm_tiling import PARTIAL_BYTES, Tiling, choose, value_bytes
+
+_OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16}  # every other format writes bf16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gemm:
+    """Extents in elements: numbers, or arrays of one length for many calls at once.
+
+    `batch` independent products of one shape. Tile fields that are not given are chosen (`gemm_tiling`).
+
+    Raises:
+        FieldError: an extent is not a whole number from 1 to 2**31 - 1, or a format is unknown.
+    """
+
+    m: Any
+    n: Any
+    k: Any
+    batch: Any = 1
+    dtype: DType = DType.BF16
+    out_dtype: DType | None = None
+    engine: str | None = None
+    kernel: str | None = None
+    tile_m: Any = None
+    tile_n: Any = None
+    tile_k: Any = None
+    split_k: Any = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("m", "n", "k", "batch"):
+            value = getattr(self, name)
+            if type(value) is not int or not 0 < value < 2**31:
+                put(self, name, whole(name, value))
+        for name in ("tile_m", "tile_n", "tile_k", "split_k"):
+            value = getattr(self, name)
+            if value is not None:
+                put(self, name, whole(name, value))
+        if type(self.dtype) is not DType:
+            put(self, "dtype", dtype_of("dtype", self.dtype))
+        if self.out_dtype is None:
+            put(self, "out_dtype", _OUT.get(self.dtype, DType.BF16))
+        elif type(self.out_dtype) is not DType:
+            put(self, "out_dtype", dtype_of("out_dtype", self.out_dtype))
+        if self.engine is not None:
+            put(self, "engine", name_of("engine", self.engine))
+        if self.kernel is not None:
+            put(self, "kernel", name_of("kernel", self.kernel))
+        same_length(self, ("m", "n", "k", "batch", "tile_m", "tile_n", "tile_k", "split_k"))
+
+
+def flop(p: Gemm) -> Number:
+    """Useful FLOP: a multiply and an add per element of the m x n x k box."""
+    return 2.0 * p.m * p.n * p.k * p.batch
+
+
+def operand_bytes(p: Gemm) -> tuple[Number, Number, Number]:
+    """Bytes of A, B and C of the whole batch, scales of block formats included."""
+    a, b = value_bytes(p.dtype)
+    assert p.out_dtype is not None
+    return p.batch * (a * p.m * p.k), p.batch * (b * p.k * p.n), p.batch * (p.out_dtype.bytes * p.m * p.n)
+
+
+def compulsory_bytes(p: Gemm) -> Number:
+    """A and B read once, C written once."""
+    a, b, c = operand_bytes(p)
+    return a + b + c
+
+
+def dram_bytes(p: Gemm, gpu: GPU) -> Number:
+    """DRAM traffic of a launch that finds L2 cold: compulsory bytes, and what later waves must read again.
+
+    CTAs that run together cover a block of C whose area is what the accumulators of all SMs hold (half of the
+    register files in fp32), as square as m and n allow, so A is passed over n / width times and B m / height
+    times. L2 serves the repeated passes for the share of A and B that it holds.
+    Source: CUTLASS, "threadblock rasterization"; the block is the I/O bound of Hong and Kung, STOC 1981.
+    """
+    a, b, c = operand_bytes(p)
+    area = gpu.num_sms * gpu.registers_per_sm / 2.0
+    side = area**0.5
+    passes_a = ceil_div(1.0 * p.n * minimum(p.m, side), area)
+    passes_b = ceil_div(1.0 * p.m * minimum(p.n, side), area)
+    missed = maximum(0.0, 1.0 - gpu.l2_bytes / (a + b))
+    return a + b + c + missed * ((passes_a - 1) * a + (passes_b - 1) * b)
+
+
+def decompose(p: Gemm, gpu: GPU) -> TaskGroups:
+    """Tiles of the chosen tiling as one group of identical tasks."""
+    return tasks(p, gpu, choose(p, gpu))
+
+
+def tasks(p: Gemm, gpu: GPU, t: Tiling) -> TaskGroups:
+    """Work of one task under tiling `t`: math on the padded tile, traffic for the values that exist."""
+    rows, columns, depth = minimum(p.m, t.tile_m), minimum(p.n, t.tile_n), minimum(t.k_per_task, p.k)
+    a_bytes, b_bytes = value_bytes(p.dtype)
+    assert p.out_dtype is not None
+    value = p.out_dtype.bytes + where(t.split_k > 1, PARTIAL_BYTES, 0.0)
+    math = 2.0 * t.tile_m * t.tile_n * t.k_per_task
+    tensor = gpu.math_pipe(p.dtype) == "tensor"
+    return TaskGroups(
+        count=t.tasks,
+        tensor_flop=math if tensor else 0.0,
+        fma_flop=0.0 if tensor else math,
+        load_bytes=(rows * (a_bytes / t.cluster_n) + columns * (b_bytes / t.cluster_m)) * depth,
+        store_bytes=rows * columns * value,
+        shared_bytes=(t.tile_m + t.tile_n) * t.k_per_task * p.dtype.bytes,
+        ctas_per_sm=t.ctas_per_sm,
+    )
+
+
+def launch(p: Gemm, gpu: GPU) -> Launch:
+    """Grid, resources and chosen tiling of one call."""
+    t = choose(p, gpu)
+    assert t.tile is not None
+    persistent = t.tile.persistent
+    across, down = int(ceil_div(p.n, t.tile_n)), int(ceil_div(p.m, t.tile_m))
+    workers = int(num_workers(t.tasks, gpu.num_sms, t.ctas_per_sm))
+    return Launch(
+        tiles=int(t.tiles),
+        grid=(workers, 1, 1) if persistent else (across, down, int(p.batch * t.split_k)),
+        persistent=persistent,
+        threads=t.tile.threads,
+        registers=t.tile.registers,
+        shared_bytes=t.tile.shared_bytes,
+        occupancy=t.tile.occupancy,
+        choice={name: int(getattr(t, name)) for name in _CHOICE} | {"stages": t.tile.stages},
+        choice_source=t.source,
+    )
+
+
+_CHOICE = ("tile_m", "tile_n", "tile_k", "split_k", "k_per_task", "cluster_m", "cluster_n")
+
+FAMILY = KernelFamily(
+    name="gemm",
+    call_type=Gemm,
+    decompose=decompose,
+    launch=launch,
+    flop=flop,
+    compulsory_bytes=compulsory_bytes,
+    dram_bytes=dram_bytes,
+    example=Gemm(m=4096, n=4096, k=4096),
+    summary="matrix product C[m, n] = A[m, k] B[k, n], optionally batched",
+)

@@ -1,0 +1,124 @@
+"""The tiles that GEMM libraries ship, by architecture, and the resources that one CTA of each takes.
+
+Source: CUTLASS, `media/docs/efficient_gemm.md` and the default configurations of its library generator;
+NVIDIA, "CUDA C++ Programming Guide" (shared memory and registers per CTA).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..errors import UnsupportedError
+from ..hardware import GPU, DType
+from ..scheduling import Occupancy, occupancy
+
+# Output tiles of the sm80-style kernels (mma.sync): also Volta, Turing, Ada and consumer Blackwell.
+_MMA_SYNC = ((256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64))
+# Warp-specialised kernels with TMA multicast: (tile_m, tile_n, clusters)
+_ALONE = ((1, 1),)
+_PAIRS = ((2, 1), (1, 2), (1, 1))
+_HOPPER = (
+    (128, 256, _PAIRS),
+    (256, 128, _PAIRS),
+    (128, 128, _PAIRS),
+    (64, 256, _ALONE),
+    (64, 128, _ALONE),
+    (128, 64, _ALONE),
+    (64, 64, _ALONE),
+)
+# Datacentre Blackwell: 128 rows per SM in tensor memory; pairs of SMs multiply 256 rows and share B.
+_BLACKWELL = (
+    (128, 256, ((2, 1), (2, 2), (4, 1), (1, 1))),
+    (128, 128, ((2, 1), (2, 2), (1, 1))),
+    (128, 64, _ALONE),
+    (64, 128, _ALONE),
+    (64, 64, _ALONE),
+)
+_FMA_TILE_K = 8  # CUTLASS SIMT kernels step 8 values of k
+_MAX_STAGES = 5  # CUTLASS ships sm80 kernels of 3 to 5 stages; Hopper's "auto" takes what fits
+_LEAST_STAGES = 2  # below two there is no overlap of copies and math
+_FRAGMENT_REGISTERS = (
+    64  # two buffers of a 64 x 16 fragment of A and of B in 16 bit: 2 x 2 x 64 x 16 x 2 B / 32 lanes / 4 B
+)
+_HOPPER_REGISTERS = 168  # 65,536 / 384 threads, rounded down to 8: two consumer warpgroups and a producer
+_BLACKWELL_REGISTERS = 128  # accumulators are in tensor memory; the epilogue's share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One kernel variant. `cluster_m` CTAs side by side in m share each load of B, `cluster_n` in n those of A."""
+
+    tile_m: int
+    tile_n: int
+    tile_k: int
+    cluster_m: int = 1
+    cluster_n: int = 1
+    stages: int
+    threads: int
+    registers: int
+    shared_bytes: int
+    persistent: bool  # one CTA per resident slot that walks over tiles
+    occupancy: Occupancy
+
+
+@lru_cache(maxsize=256)
+def tiles(gpu: GPU, dtype: DType) -> tuple[Tile, ...]:
+    """Every tile that fits this GPU in this format."""
+    found = [
+        tile
+        for tile_m, tile_n, clusters in _shapes(gpu, dtype)
+        for cluster_m, cluster_n in clusters
+        if (tile := build(gpu, dtype, tile_m, tile_n, default_tile_k(gpu, dtype), cluster_m, cluster_n)) is not None
+    ]
+    if not found:
+        raise UnsupportedError(f"gpu: no GEMM tile fits {gpu.shared_bytes_per_cta} bytes of shared memory per CTA")
+    return tuple(found)
+
+
+def is_persistent(gpu: GPU, dtype: DType) -> bool:
+    """Whether libraries launch one CTA per SM that walks over tiles: tensor kernels of Hopper and datacentre Blackwell."""
+    return gpu.cc[0] in (9, 10) and gpu.math_pipe(dtype) == "tensor"
+
+
+def default_tile_k(gpu: GPU, dtype: DType) -> int:
+    """Values of k in one step: a 64-byte row of shared memory before Hopper, a 128-byte one (the widest swizzle) since."""
+    if gpu.math_pipe(dtype) == "fma":
+        return _FMA_TILE_K
+    return int((64 if gpu.cc < (9, 0) else 128) / dtype.bytes)
+
+
+@lru_cache(maxsize=4096)
+def build(
+    gpu: GPU, dtype: DType, tile_m: int, tile_n: int, tile_k: int, cluster_m: int = 1, cluster_n: int = 1
+) -> Tile | None:
+    """The tile with as many stages as fit, or None where not even two do, or no SM could hold one CTA."""
+    stage = int((tile_m + tile_n) * tile_k * dtype.bytes)
+    stages = min(_MAX_STAGES, gpu.shared_bytes_per_cta // max(stage, 1))
+    threads, registers = _threads_and_registers(gpu, tile_m, tile_n, is_persistent(gpu, dtype))
+    if stages < _LEAST_STAGES or registers > gpu.max_registers_per_thread or threads > gpu.max_threads_per_cta:
+        return None
+    resident = occupancy(gpu, threads, registers, stages * stage)
+    if resident.ctas_per_sm == 0:
+        return None
+    return Tile(
+        tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, cluster_m=cluster_m, cluster_n=cluster_n, stages=stages,
+        threads=threads, registers=registers, shared_bytes=stages * stage, persistent=is_persistent(gpu, dtype),
+        occupancy=resident,
+    )  # fmt: skip
+
+
+def _shapes(gpu: GPU, dtype: DType) -> tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]:
+    if is_persistent(gpu, dtype):
+        return _HOPPER if gpu.cc[0] == 9 else _BLACKWELL
+    return tuple((m, n, _ALONE) for m, n in _MMA_SYNC)
+
+
+def _threads_and_registers(gpu: GPU, tile_m: int, tile_n: int, warp_specialised: bool) -> tuple[int, int]:
+    outputs = tile_m * tile_n
+    if warp_specialised and gpu.cc[0] == 9:  # a producer warpgroup, and consumers of at most 128 x 128 outputs each
+        return 128 * (1 + -(-outputs // 128**2)), _HOPPER_REGISTERS
+    if warp_specialised:
+        return 256, _BLACKWELL_REGISTERS
+    threads = 32 * max(4, -(-outputs // 64**2))  # a warp owns at most 64 x 64 outputs
+    return threads, -(-outputs // threads) + _FRAGMENT_REGISTERS

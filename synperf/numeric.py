@@ -1,0 +1,57 @@
+"""Arithmetic that reads the same for one call (plain floats) and for a million (NumPy arrays).
+
+Counts are float64 inside arrays: every integer below 2**53 is exact, and products of four extents of
+2**31 do not overflow.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from math import floor as floor_of
+from typing import Any
+
+import numpy as np
+
+Number = Any  # int, float or a float64 array of one length; mypy cannot follow both through one formula
+
+
+def is_array(x: Number) -> bool:
+    """Whether `x` holds many calls at once."""
+    return type(x) is np.ndarray
+
+
+def ceil_div(a: Number, b: Number) -> Number:
+    """The least whole number that is not below a / b. Exact while the quotient of whole numbers is below 2**52 / b."""
+    q = a / b
+    return np.ceil(q) if type(q) is np.ndarray else float(ceil(q))
+
+
+def floor(a: Number) -> Number:
+    """The greatest whole number that is not above `a`."""
+    return np.floor(a) if type(a) is np.ndarray else float(floor_of(a))
+
+
+def round_up(a: Number, b: Number) -> Number:
+    """The least multiple of `b` that is not below `a`."""
+    return ceil_div(a, b) * b
+
+
+def maximum(a: Number, b: Number) -> Number:
+    """The larger, element by element."""
+    if type(a) is np.ndarray or type(b) is np.ndarray:
+        return np.maximum(a, b)
+    return a if a >= b else b
+
+
+def minimum(a: Number, b: Number) -> Number:
+    """The smaller, element by element."""
+    if type(a) is np.ndarray or type(b) is np.ndarray:
+        return np.minimum(a, b)
+    return a if a <= b else b
+
+
+def where(condition: Number, yes: Number, no: Number) -> Number:
+    """`yes` where the condition holds, else `no`, element by element."""
+    if type(condition) is np.ndarray:
+        return np.where(condition, yes, no)
+    return yes if condition else no

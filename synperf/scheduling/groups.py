@@ -1,0 +1,26 @@
+"""Tasks of a launch, grouped: identical tasks are one row, so a launch of a million CTAs is a few rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..numeric import Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGroups:
+    """Work of one task (CTA, or tile of a persistent CTA) and how many identical ones there are.
+
+    Columns are floats for one call, float64 arrays for many. `call` is the index of the call that a row belongs
+    to, or None when row i is the one group of call i.
+    """
+
+    count: Number
+    tensor_flop: Number = 0.0  # padded: an edge tile costs as much as a full one
+    fma_flop: Number = 0.0
+    xu_op: Number = 0.0
+    load_bytes: Number = 0.0  # from L2 into shared memory, in-bounds values only
+    store_bytes: Number = 0.0
+    shared_bytes: Number = 0.0  # through shared memory
+    ctas_per_sm: Number = 1  # resident at once, by registers and shared memory
+    call: Number = None
