@@ -7,4 +7,17 @@ from .hardware import GPU, DType, gpu, gpus, what_if
 from .kernels.gemm import Gemm
 from .version import VERSION as __version__
 
-__all__ = ["GPU", "DType", "Estimate", "Gemm", "PerfError", "__version__", "explain", "gpu", "gpus", "parse_call", "predict", "what_if"]
+__all__ = [
+    "GPU",
+    "DType",
+    "Estimate",
+    "Gemm",
+    "PerfError",
+    "__version__",
+    "explain",
+    "gpu",
+    "gpus",
+    "parse_call",
+    "predict",
+    "what_if",
+]

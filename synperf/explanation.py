@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import ceil
 from typing import Any
 
 from .estimators import Estimate, analytical
@@ -11,6 +10,7 @@ from .estimators.launch import launch_floor
 from .features import PIPES, Features, features
 from .hardware import GPU
 from .kernels.base import KernelFamily, Launch
+from .numeric import ceil_div
 from .scheduling import TaskGroups
 
 
@@ -29,7 +29,7 @@ class Explanation:
     @property
     def waves(self) -> int:
         """Started waves, the partly filled one included."""
-        return ceil(self.features.load.waves)
+        return int(ceil_div(self.features.load.waves, 1))
 
     def pipes(self) -> dict[str, dict[str, float]]:
         """Each pipe's demand in seconds and in clocks: on average over the GPU and on the busiest SM."""

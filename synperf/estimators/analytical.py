@@ -51,7 +51,10 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
 
 
 def slowest(f: Features, launch_s: float) -> tuple[int | np.ndarray, Number]:
-    """What limits the call, as an index into `LIMITERS` (the launch where it outlasts every pipe), and the slowest pipe's time."""
+    """What limits the call, as an index into `LIMITERS`, and the time of the slowest pipe.
+
+    The launch limits where its floor outlasts every pipe.
+    """
     times = [f.pipes[name].sm_max_s for name in PIPES]
     if any(is_array(time) for time in times):
         columns = np.stack(np.broadcast_arrays(*times))

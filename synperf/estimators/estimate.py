@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Estimate:
     @classmethod
     def join(cls, parts: Sequence[Estimate]) -> Estimate:
         """Column estimates of one engine and kernel, one after the other."""
-        columns = {
+        columns: dict[str, Any] = {
             f.name: np.concatenate([getattr(part, f.name) for part in parts])
             for f in fields(cls)
             if isinstance(getattr(parts[0], f.name), np.ndarray)

@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..numeric import Number
 from ..features import PIPES
+from ..numeric import Number
 
 LIMITERS = ("launch", *PIPES)
 
 
 def interval(limiter: int | np.ndarray, time_s: Number, floor_s: Number) -> tuple[Number, Number]:
-    """(low_s, high_s) of a time, by the index of its limiter in `LIMITERS`; never below the floor, never without the time."""
+    """(low_s, high_s) of a time, by the index of its limiter in `LIMITERS`.
+
+    The interval holds the time itself and nothing below the floor.
+    """
     low, high = _ratios()
     if isinstance(limiter, np.ndarray):
         return np.maximum(time_s * low[limiter], floor_s), time_s * high[limiter]

@@ -33,7 +33,7 @@ def family(name: str) -> KernelFamily:
     """
     if name in _module_names():
         found = getattr(import_module(f"{__name__}.{name}"), "FAMILY", None)
-        if found is not None and found.name == name:
+        if isinstance(found, KernelFamily) and found.name == name:
             return found
     if name not in families():
         raise UnknownNameError.among("kernel family", name, families())

@@ -98,7 +98,9 @@ def take(call: Any, rows: slice | np.ndarray) -> Any:
 
 
 def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
-    """`value` as a whole number from 1 to `most`, or a float64 array of such: `14.0` and `"14"` are 14, `1.5` is refused.
+    """`value` as a whole number from 1 to `most`, or a float64 array of such.
+
+    `14.0` and `"14"` are 14; `1.5` is refused.
 
     Raises:
         FieldError: naming the field, the value and the range.

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FieldError, UnknownNameError, UnsupportedError
-from ..hardware import GPU, DType
+from ..hardware import DType
 
 _FOLDER = Path(__file__).parent
 _PLAIN_TORCH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16)
 
 
 def default_engine(family: str, dtype: DType) -> str:
-    """`torch` for GEMM in 16 bits and more, `vllm` for quantised formats and for what PyTorch alone has no kernel for."""
+    """`torch` for GEMM in 16 bits and more, `vllm` for quantised formats and all else."""
     return "torch" if family == "gemm" and dtype in _PLAIN_TORCH else "vllm"
 
 

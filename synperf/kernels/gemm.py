@@ -14,7 +14,8 @@ from ..numeric import Number, ceil_div, maximum, minimum, where
 from ..scheduling import TaskGroups
 from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch, dtype_of, name_of, same_length, whole
-from .gemm_tiling import PARTIAL_BYTES, Tiling, choose, value_bytes
+from .gemm_costs import PARTIAL_BYTES, value_bytes
+from .gemm_tiling import Tiling, choose
 
 _OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16}  # every other format writes bf16
 

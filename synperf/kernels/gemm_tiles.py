@@ -77,12 +77,12 @@ def tiles(gpu: GPU, dtype: DType) -> tuple[Tile, ...]:
 
 
 def is_persistent(gpu: GPU, dtype: DType) -> bool:
-    """Whether libraries launch one CTA per SM that walks over tiles: tensor kernels of Hopper and datacentre Blackwell."""
+    """Whether libraries launch CTAs that stay and walk over tiles: tensor kernels of Hopper and big Blackwell."""
     return gpu.cc[0] in (9, 10) and gpu.math_pipe(dtype) == "tensor"
 
 
 def default_tile_k(gpu: GPU, dtype: DType) -> int:
-    """Values of k in one step: a 64-byte row of shared memory before Hopper, a 128-byte one (the widest swizzle) since."""
+    """Values of k in one step: a 64-byte row of shared memory, since Hopper a 128-byte one (its widest swizzle)."""
     if gpu.math_pipe(dtype) == "fma":
         return _FMA_TILE_K
     return int((64 if gpu.cc < (9, 0) else 128) / dtype.bytes)

@@ -1,0 +1,83 @@
+"""How fast one prediction, a million and a cold process are. Prints medians, and ratios against baselines here.
+
+    python benchmarks/predict.py [--json]
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import synperf
+from synperf import Gemm
+from synperf.features import roofline
+from synperf.kernels import family
+
+MILLION = 1_000_000
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """Median of `repeats` runs."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def shapes(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log-uniform m, n, k, so that small, split and large problems all occur."""
+    rng = np.random.default_rng(0)
+    return tuple(np.exp(rng.uniform(0, np.log(32768), count)).astype(np.int64) + 1 for _ in range(3))  # type: ignore[return-value]
+
+
+def warm_call_s(gpu: synperf.GPU) -> float:
+    """One call at a time, every shape new, from building the call to its estimate."""
+    m, n, k = (x.tolist() for x in shapes(2000))
+    for i in range(200):
+        synperf.predict(Gemm(m=m[i], n=n[i], k=k[i]), gpu)
+    times = []
+    for i in range(200, 2000):
+        start = time.perf_counter()
+        synperf.predict(Gemm(m=m[i], n=n[i], k=k[i]), gpu)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def roofline_million(gpu: synperf.GPU, m: np.ndarray, n: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """The least that any predictor does: FLOP over peak, bytes over bandwidth."""
+    kind, call = family("gemm"), Gemm(m=m, n=n, k=k)
+    return np.asarray(roofline(gpu, call.dtype, kind.flop(call), kind.compulsory_bytes(call)))
+
+
+def main() -> None:
+    """Measure and print."""
+    gpu = synperf.gpu("h100_sxm")
+    m, n, k = shapes(MILLION)
+    empty = seconds(lambda: subprocess.run([sys.executable, "-c", "import numpy"], check=True), 7)
+    command = [sys.executable, "-m", "synperf", "predict", "gemm", "m=4096", "n=4096", "k=4096", "--gpu", "h100_sxm", "--json"]
+    figures = {
+        "warm_call_s": warm_call_s(gpu),
+        "million_s": seconds(lambda: synperf.predict(Gemm(m=m, n=n, k=k), gpu), 5),
+        "million_roofline_s": seconds(lambda: roofline_million(gpu, m, n, k), 5),
+        "cold_process_s": seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), 7),
+        "cold_import_numpy_s": empty,
+    }
+    if "--json" in sys.argv:
+        print(json.dumps(figures))
+        return
+    one, million, cold = figures["warm_call_s"], figures["million_s"], figures["cold_process_s"]
+    print(f"one warm call            {one * 1e6:8.1f} us   budget 60 us")
+    print(f"a million from arrays    {million:8.3f} s    budget 2 s; {million / figures['million_roofline_s']:.1f} x a bare roofline")
+    print(f"cold process, one answer {cold:8.3f} s    budget 0.3 s; {cold / empty:.1f} x `import numpy`")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Predictions of measured rows, column beside column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from .. import api
+from ..errors import FieldError
+from ..features import roofline
+from ..hardware import GPU
+from ..kernels import family
+from ..measurements import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Predictions:
+    """One entry per measured row, in seconds. `roofline_s` is the nominal roofline: no floor, no launch."""
+
+    measured_s: np.ndarray
+    time_s: np.ndarray
+    low_s: np.ndarray
+    high_s: np.ndarray
+    floor_s: np.ndarray
+    roofline_s: np.ndarray
+    is_test: np.ndarray
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.measured_s)
+
+    def take(self, rows: np.ndarray) -> Predictions:
+        """Some rows: an index or a mask."""
+        return Predictions(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    @classmethod
+    def join(cls, parts: Sequence[Predictions]) -> Predictions:
+        """One part after the other.
+
+        Raises:
+            FieldError: there is no part.
+        """
+        if not parts:
+            raise FieldError("rows: nothing was measured on these GPUs")
+        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
+
+
+def predictions(rows: Rows, gpu: GPU, origin: str | None = None) -> Predictions:
+    """Predictions of rows that share family, engine, kernel and formats.
+
+    Raises:
+        FieldError: they do not, or `origin` names no estimator.
+        UnsupportedError: the GPU lacks the format.
+    """
+    call = rows.call()
+    kind, estimate = family(rows.family[0]), api.predict(call, gpu, origin=origin)
+    return Predictions(
+        measured_s=rows.time_s,
+        time_s=estimate.time_s,
+        low_s=estimate.low_s,
+        high_s=estimate.high_s,
+        floor_s=estimate.floor_s,
+        roofline_s=roofline(gpu, call.dtype, kind.flop(call), kind.compulsory_bytes(call)),
+        is_test=rows.is_test,
+    )

@@ -1,0 +1,73 @@
+"""Limits of one SM by compute capability, from compute_capability.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import UnknownNameError
+
+_FILE = Path(__file__).parent / "compute_capability.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeCapability:
+    """What one SM of this compute capability holds at once, and how it hands it out."""
+
+    key: str
+    fp32_lanes_per_sm: int
+    xu_op_per_clk_per_sm: int
+    max_ctas_per_sm: int
+    max_warps_per_sm: int
+    max_threads_per_sm: int
+    max_threads_per_cta: int
+    shared_bytes_per_sm: int
+    shared_bytes_per_cta: int  # with opt-in
+    reserved_shared_bytes_per_cta: int
+    shared_granularity_bytes: int
+    shared_bytes_per_clk_per_sm: int
+    carveouts_bytes: tuple[int, ...]  # settings of shared memory, the rest is L1
+    registers_per_sm: int
+    max_registers_per_cta: int
+    max_registers_per_thread: int
+    register_unit_per_warp: int
+    warp_unit: int
+
+
+GPU_FIELDS = (  # what every GPU of the capability inherits
+    "xu_op_per_clk_per_sm", "shared_bytes_per_clk_per_sm", "shared_bytes_per_sm", "shared_bytes_per_cta",
+    "reserved_shared_bytes_per_cta", "shared_granularity_bytes", "registers_per_sm", "max_registers_per_thread",
+    "max_threads_per_cta", "max_warps_per_sm", "max_ctas_per_sm",
+)  # fmt: skip
+
+
+def capabilities() -> tuple[str, ...]:
+    """Every compute capability in the table, ascending."""
+    return tuple(key for key in _table() if key not in ("common", "sources"))
+
+
+@cache
+def capability(key: str) -> ComputeCapability:
+    """The limits of one SM, e.g. of `"9.0"`.
+
+    Raises:
+        UnknownNameError: not in the table.
+    """
+    if key not in capabilities():
+        raise UnknownNameError.among("compute capability", key[:20], capabilities())
+    fields = _table()["common"] | _table()[key]
+    return ComputeCapability(key=key, **(fields | {"carveouts_bytes": tuple(fields["carveouts_bytes"])}))
+
+
+def sources() -> Mapping[str, str]:
+    """Where each field of the table comes from."""
+    return _table()["sources"]
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))

@@ -1,0 +1,52 @@
+"""The top of each catalog file: its keys, names and plain fields, read without the tables below them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "gpus"
+_SEPARATORS = re.compile(r"[\s_./-]+")
+_MAKERS = re.compile(r"^(?:nvidia|tesla|geforce|quadro)+")
+
+
+def keys() -> tuple[str, ...]:
+    """Every GPU of the catalog: a GPU exists because its file is in the folder."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+@cache
+def head(key: str) -> dict[str, Any]:
+    """Fields of a catalog file above its first table; empty where there is no such file."""
+    path = FOLDER / f"{key}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8").split("\n[", 1)[0]) if path.is_file() else {}
+
+
+def squash(name: str) -> str:
+    """A name without case and separators: `RTX 6000 Ada` and `rtx_6000_ada` are one."""
+    return _SEPARATORS.sub("", name.lower())
+
+
+def resolve(name: str) -> tuple[str, str]:
+    """The key that a name stands for and what is assumed with it, both empty where no GPU has that name.
+
+    The name is taken as it is, then without the maker's words: `Tesla T4` is `T4`.
+    """
+    exact = squash(name)
+    for spelling in (exact, _MAKERS.sub("", exact)):
+        if spelling in _names():
+            key, assumed = _names()[spelling]
+            return key, f"gpu: {name!r} taken as {key}, {assumed}" if assumed else ""
+    return "", ""
+
+
+@cache
+def _names() -> dict[str, tuple[str, str]]:
+    """Squashed name -> (key, what is assumed). A key beats an alias, an alias beats a stand-in."""
+    stand_ins = {squash(name): (key, text) for key in keys() for name, text in head(key).get("stand_ins", {}).items()}
+    aliases = {squash(name): (key, "") for key in keys() for name in head(key).get("aliases", ())}
+    without_maker = {_MAKERS.sub("", name): found for name, found in aliases.items()}
+    return without_maker | stand_ins | aliases | {squash(key): (key, "") for key in keys()}

@@ -1,0 +1,151 @@
+"""TOML text -> GPU. A file is checked field by field, then as a whole: peak = SMs x rate x clock within 1 %."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import FieldError, FileFormatError, UnknownNameError
+from ..units import format_plain
+from . import capability
+from .dtype import DType
+from .fields import NUMBERS, PEAKS, PER_CLOCK, TEXTS, Document, check
+from .gpu import GPU
+
+MAX_FILE_BYTES = 256 * 1024  # a GPU file has about 3 KB
+TOLERANCE = 0.01  # between a printed peak and SMs x rate x clock: data sheets round
+
+
+def read_text(path: Path) -> str:
+    """The text of a small file.
+
+    Raises:
+        FileFormatError: no such file, not a plain file, not readable, too large, or not text.
+    """
+    shown = printable(path)
+    try:
+        if not path.is_file():
+            raise FileFormatError(f"{shown}: {'not a file' if path.exists() else 'no such file'}; a GPU file is TOML text")
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise FileFormatError(f"{shown}: cannot be read ({reason})") from error
+    if len(raw) > MAX_FILE_BYTES:
+        raise FileFormatError(f"{shown}: larger than {MAX_FILE_BYTES // 1024} KiB; a GPU file has a few KiB of TOML text")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{shown}: not text (byte {error.start} is not UTF-8); a GPU file is TOML text") from error
+
+
+def printable(path: Path | str) -> str:
+    """A path on one line, whatever characters it has."""
+    return "".join(c if c.isprintable() else "?" for c in str(path))[:200]
+
+
+def toml(text: str, where: str) -> dict[str, Any]:
+    """The TOML document.
+
+    Raises:
+        FileFormatError: not TOML; the message has the line.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise FileFormatError(f"{where}: nested too deeply for a GPU file") from error
+    except ValueError as error:  # TOMLDecodeError, or a number of too many digits
+        raise FileFormatError(f"{where}: not TOML: {printable(str(error))}") from error
+
+
+def parse(text: str, key: str, where: str) -> GPU:
+    """The GPU of a complete file; `where` names it in messages.
+
+    Raises:
+        FileFormatError: not TOML.
+        FieldError: a field is unknown, missing, of the wrong type or out of range, or two contradict each other.
+    """
+    return build(check(toml(text, where), where), key, where)
+
+
+def build(document: Document, key: str, where: str, assumptions: tuple[str, ...] = ()) -> GPU:
+    """The GPU of a checked document, with the limits of its compute capability where it states none of its own."""
+    for field in (*TEXTS, "num_sms", "clock_hz"):
+        if field not in document:
+            raise FieldError(f"{where}: {field} is missing")
+    inherited = limits(document["compute_capability"], where)
+    rates, said = flop_per_clk_per_sm(document, where)
+    values = {**inherited, **document}
+    missing = [field for field in NUMBERS if field not in values]
+    if missing or not rates["fma"].get(DType.FP32):
+        raise FieldError(f"{where}: {missing[0] if missing else PER_CLOCK['fma'] + '.fp32'} is missing")
+    sources = {field: text for field, text in capability.sources().items() if field in inherited and field not in document}
+    gpu = GPU(
+        key=key,
+        **{field: values[field] for field in (*TEXTS, *NUMBERS)},
+        tensor_flop_per_clk_per_sm=MappingProxyType(rates["tensor"]),
+        fma_flop_per_clk_per_sm=MappingProxyType(rates["fma"]),
+        sources=MappingProxyType(sources | document.get("sources", {})),
+        notes=MappingProxyType(document.get("notes", {})),
+        aliases=document.get("aliases", ()),
+        assumptions=(*assumptions, *said),
+    )
+    require_consistent(gpu, where)
+    return gpu
+
+
+def limits(compute_capability: str, where: str) -> dict[str, float]:
+    """What every GPU of this compute capability inherits.
+
+    Raises:
+        FieldError: the compute capability is not in the table.
+    """
+    try:
+        known = capability.capability(compute_capability)
+    except UnknownNameError as error:
+        raise FieldError(f"{where}: compute_capability: {error}") from error
+    return {field: getattr(known, field) for field in capability.GPU_FIELDS}
+
+
+def flop_per_clk_per_sm(document: Document, where: str) -> tuple[dict[str, dict[DType, float]], list[str]]:
+    """Rates by pipe and format, those of a peak alone computed from it, and a sentence for each computed one.
+
+    Raises:
+        FieldError: a peak differs from SMs x rate x clock by more than 1 %.
+    """
+    rates: dict[str, dict[DType, float]] = {}
+    said = []
+    per_clock = document["num_sms"] * document["clock_hz"]
+    for pipe, field in PER_CLOCK.items():
+        rates[pipe] = dict(document.get(field, {}))
+        for dtype, peak in document.get(PEAKS[pipe], {}).items():
+            if dtype not in rates[pipe]:
+                rates[pipe][dtype] = peak / per_clock
+                said.append(f"{field}.{dtype}: {format_plain(peak / per_clock)}, its peak over num_sms and clock_hz")
+            _require_same(f"{PEAKS[pipe]}.{dtype}", peak, rates[pipe][dtype] * per_clock, where)
+    return rates, said
+
+
+def _require_same(field: str, peak: float, product: float, where: str) -> None:
+    if abs(product / peak - 1) > TOLERANCE:
+        raise FieldError(
+            f"{where}: {field}: {format_plain(peak)} is not num_sms x rate x clock_hz, which is {format_plain(product)}; "
+            "right would be a dense peak at clock_hz, within 1 %"
+        )
+
+
+def require_consistent(gpu: GPU, where: str) -> None:
+    """Raise FieldError where two fields of a GPU contradict each other."""
+    pairs = (("clock_hz", "max_clock_hz"), ("base_clock_hz", "max_clock_hz"), ("shared_bytes_per_cta", "shared_bytes_per_sm"))
+    for less, more in pairs:
+        low, high = getattr(gpu, less), getattr(gpu, more)
+        if low > high:
+            raise FieldError(f"{where}: {less}: {format_plain(low)} is above {more}, {format_plain(high)}")
+
+
+def merged_sources(gpu: GPU, extra: Mapping[str, str]) -> Mapping[str, str]:
+    """The sources of a GPU with some replaced."""
+    return MappingProxyType({**gpu.sources, **extra})

@@ -1,0 +1,89 @@
+"""Calibration records, `calibration/<key>.toml`: what was measured on one GPU, and who stands in for one without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import FieldError
+from .calibration import Calibration
+from .fields import show
+from .gpu import GPU
+from .heads import head
+from .parse import read_text, toml
+
+FOLDER = Path(__file__).parent / "calibration"
+SHARES = ("clock_share", "dram_share", "l2_share")
+
+
+def measured() -> tuple[str, ...]:
+    """Keys of the GPUs that have a record."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml"))) if FOLDER.is_dir() else ()
+
+
+@cache
+def record(key: str) -> Calibration | None:
+    """The record of one GPU, or None where nobody measured it.
+
+    Raises:
+        FileFormatError, FieldError: the file is broken.
+    """
+    path = FOLDER / f"{key}.toml"
+    return parse_record(read_text(path), path.name) if path.is_file() else None
+
+
+def parse_record(text: str, where: str) -> Calibration:
+    """A record from TOML text: the fields of `Calibration`, launch floors as `cublas.bf16 = 2.1e-6`.
+
+    Raises:
+        FileFormatError, FieldError: not TOML, an unknown field, or a value that is no positive number.
+    """
+    document = toml(text, where)
+    floors = _flat(document.pop("launch_floor_s", {}))
+    provenance = {key: str(value) for key, value in _flat(document.pop("provenance", {})).items()}
+    for field in document:
+        if field not in SHARES:
+            raise FieldError(f"{where}: unknown field {show(field)}; known: {', '.join(SHARES)}, launch_floor_s, provenance")
+    for field, value in (document | {f"launch_floor_s.{key}": value for key, value in floors.items()}).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 10:
+            raise FieldError(f"{where}: {field}: {show(value)} is not a number above 0 and below 10")
+    return Calibration(**document, launch_floor_s=MappingProxyType(floors), provenance=MappingProxyType(provenance))
+
+
+def _flat(table: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted keys: `cublas.bf16 = x` and `"cublas.bf16" = x` are the same."""
+    if not isinstance(table, dict):
+        return {prefix: table}
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return flat
+
+
+def calibrated(gpu: GPU) -> GPU:
+    """The GPU with its record, launch floors of the nearest measured GPU where it has none of its own."""
+    own = record(gpu.key) or Calibration()
+    if own.launch_floor_s:
+        return replace(gpu, calibration=own)
+    other = nearest_measured(gpu)
+    found = record(other) if other else None
+    if found is None:
+        return gpu if own is gpu.calibration else replace(gpu, calibration=own)
+    return replace(gpu, calibration=replace(own, launch_floor_s=found.launch_floor_s, launch_floor_from=other))
+
+
+def nearest_measured(gpu: GPU) -> str:
+    """The measured GPU of the same compute capability, else architecture, else nearest capability; "" for none."""
+    candidates = [(key, head(key)) for key in measured() if key != gpu.key]
+    known = [(key, fields) for key, fields in candidates if fields and (found := record(key)) and found.launch_floor_s]
+    return min(known, key=lambda one: (*_distance(gpu, one[1]), one[0]))[0] if known else ""
+
+
+def _distance(gpu: GPU, fields: dict[str, Any]) -> tuple[bool, bool, float, float]:
+    """Sort key: capability and architecture first, then how far the capability is, then the number of SMs."""
+    major, minor = (int(part) for part in fields["compute_capability"].split("."))
+    apart = abs((major - gpu.cc[0]) * 10 + minor - gpu.cc[1])
+    return apart != 0, fields["architecture"] != gpu.architecture, float(apart), abs(fields["num_sms"] - gpu.num_sms)

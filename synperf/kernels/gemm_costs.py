@@ -1,0 +1,132 @@
+"""What each tile costs a GEMM: seconds of the busiest SM on its slowest own pipe (math, L2 or shared memory)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import UnsupportedError
+from ..hardware import GPU, DType
+from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
+from .gemm_tiles import Tile, build, default_tile_k, is_persistent, tiles
+
+if TYPE_CHECKING:
+    from .gemm import Gemm
+
+PARTIAL_BYTES = 8.0  # a split-K partial sum is written once and read once, in fp32
+
+
+class Candidate(NamedTuple):
+    """A tile with its constants in seconds, so that the cost of one call is a few multiplications."""
+
+    tile_m: float
+    tile_n: float
+    tile_k: float
+    cluster_m: float
+    cluster_n: float
+    step_s: float  # one value of k in one task: the slower of math and shared memory
+    row_s: float  # one value of k of one row of A, through L2
+    column_s: float  # one value of k of one column of B
+    value_s: float  # writing one value of C
+    partial_s: float  # writing and reading one fp32 partial sum, and writing C
+    may_split: bool
+    ctas_per_sm: float
+    tile: Tile
+
+
+@lru_cache(maxsize=256)
+def candidates(gpu: GPU, dtype: DType, out_dtype: DType) -> tuple[Candidate, ...]:
+    """Every feasible tile of this GPU and format with its cost constants."""
+    return tuple(_candidate(gpu, dtype, out_dtype, tile) for tile in tiles(gpu, dtype))
+
+
+@lru_cache(maxsize=4096)
+def given_candidates(
+    gpu: GPU, dtype: DType, out_dtype: DType, tile_m: int | None, tile_n: int | None, tile_k: int | None
+) -> tuple[Candidate, ...]:
+    """The candidates that have the given parts of a tile; a tile that no library ships is taken as it is.
+
+    Raises:
+        UnsupportedError: no such tile, or it does not fit.
+    """
+    k = tile_k or default_tile_k(gpu, dtype)
+    shipped = {(t.tile_m, t.tile_n) for t in tiles(gpu, dtype)}
+    shapes = {(m, n) for m, n in shipped if tile_m in (None, m) and tile_n in (None, n)}
+    if tile_m and tile_n:
+        shapes = {(tile_m, tile_n)}
+    if not shapes:
+        raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
+    clusters = ((1, 1), (2, 1), (1, 2)) if is_persistent(gpu, dtype) else ((1, 1),)
+    built = [build(gpu, dtype, m, n, k, *cluster) for m, n in sorted(shapes, reverse=True) for cluster in clusters]
+    found = tuple(_candidate(gpu, dtype, out_dtype, tile) for tile in built if tile is not None)
+    if not found:
+        m, n = max(shapes)
+        raise UnsupportedError(
+            f"tile: {m}x{n}x{k} does not fit {gpu.name}: two stages need {int(2 * (m + n) * k * dtype.bytes)} bytes of "
+            f"shared memory of the {gpu.shared_bytes_per_cta} that a CTA can have, or its registers do not fit"
+        )
+    return found
+
+
+def _part(tile_m: int | None, tile_n: int | None) -> str:
+    return f"tile_m={tile_m}" if tile_m else f"tile_n={tile_n}"
+
+
+def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, tile: Tile) -> Candidate:
+    a_bytes, b_bytes = value_bytes(dtype)
+    l2_s = gpu.num_sms / gpu.l2_bytes_per_s  # per byte: one SM has its share of L2
+    math_s = 2.0 * tile.tile_m * tile.tile_n / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz
+    shared_s = (tile.tile_m + tile.tile_n) * dtype.bytes / gpu.shared_bytes_per_clk_per_sm / gpu.clock_hz
+    return Candidate(
+        tile_m=float(tile.tile_m), tile_n=float(tile.tile_n), tile_k=float(tile.tile_k),
+        cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n), step_s=max(math_s, shared_s),
+        row_s=a_bytes / tile.cluster_n * l2_s, column_s=b_bytes / tile.cluster_m * l2_s,
+        value_s=out_dtype.bytes * l2_s, partial_s=(out_dtype.bytes + PARTIAL_BYTES) * l2_s,
+        may_split=tile.cluster_m == tile.cluster_n == 1, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
+    )  # fmt: skip
+
+
+def value_bytes(dtype: DType) -> tuple[float, float]:
+    """Bytes of one value of A and of B with its share of the scales."""
+    if dtype is DType.NVFP4:  # one fp8 scale per 16 values, both operands
+        return dtype.bytes + 1 / 16, dtype.bytes + 1 / 16
+    if dtype is DType.FP8_BLOCK:  # fp32 scales: 1 x 128 blocks of A, 128 x 128 blocks of B
+        return dtype.bytes + 4 / 128, dtype.bytes + 4 / 128**2
+    return dtype.bytes, dtype.bytes
+
+
+def num_tasks(p: Gemm, c: Candidate) -> Number:
+    """Tiles of C over the batch, rounded up to whole clusters."""
+    tiles_m, tiles_n = ceil_div(p.m, c.tile_m), ceil_div(p.n, c.tile_n)
+    if c.cluster_m != 1.0:
+        tiles_m = round_up(tiles_m, c.cluster_m)
+    if c.cluster_n != 1.0:
+        tiles_n = round_up(tiles_n, c.cluster_n)
+    return tiles_m * tiles_n * p.batch
+
+
+def whole_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
+    """Seconds of the busiest SM when every task sums over all of k."""
+    rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
+    own = ceil_div(p.k, c.tile_k) * (c.tile_k * c.step_s)
+    l2 = (rows * c.row_s + columns * c.column_s) * p.k + rows * columns * c.value_s
+    return ceil_div(num_tiles, num_sms) * maximum(own, l2)
+
+
+def split_count(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
+    """Slices of k that fill one wave, never more than there are steps of k, never fewer than one."""
+    return maximum(minimum(floor(num_sms / num_tiles), ceil_div(p.k, c.tile_k)), 1.0)
+
+
+def split_cost(p: Gemm, c: Candidate, slices: Number) -> Number:
+    """Seconds of one slice, the only one of its SM, with its partial sums."""
+    rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
+    k = ceil_div(ceil_div(p.k, c.tile_k), slices) * c.tile_k
+    l2 = (rows * c.row_s + columns * c.column_s) * minimum(k, p.k) + rows * columns * c.partial_s
+    return maximum(k * c.step_s, l2)
+
+
+def forced_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
+    """Seconds of the busiest SM under the given split_k."""
+    split = split_cost(p, c, p.split_k) * ceil_div(num_tiles * p.split_k, num_sms)
+    return where(p.split_k == 1, whole_cost(p, c, num_tiles, num_sms), split)

@@ -1,0 +1,33 @@
+"""The documentation says what is: files exist, links lead somewhere, examples run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_every_stage_of_the_paper_names_a_file_that_exists():
+    table = (ROOT / "docs" / "method.md").read_text().split("## The stages of the paper")[1].split("\n## ")[0]
+    files = re.findall(r"`(synperf/[^`]+)`", table)
+    assert len(files) >= 12
+    assert [f for f in files if not (ROOT / f).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_to_files(page):
+    links = re.findall(r"\]\((?!https?://)([^)#]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(code, str(page), "exec"), {})
+
+
+def test_the_changelog_names_this_version_or_what_is_unreleased():
+    assert re.search(r"^## (Unreleased|\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
