@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -144,8 +143,3 @@ def require_consistent(gpu: GPU, where: str) -> None:
         low, high = getattr(gpu, less), getattr(gpu, more)
         if low > high:
             raise FieldError(f"{where}: {less}: {format_plain(low)} is above {more}, {format_plain(high)}")
-
-
-def merged_sources(gpu: GPU, extra: Mapping[str, str]) -> Mapping[str, str]:
-    """The sources of a GPU with some replaced."""
-    return MappingProxyType({**gpu.sources, **extra})

@@ -12,7 +12,7 @@ from ..errors import FieldError
 from .calibration import Calibration
 from .fields import show
 from .gpu import GPU
-from .heads import head
+from .names import head
 from .parse import read_text, toml
 
 FOLDER = Path(__file__).parent / "calibration"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
-from .gemm_tiles import Tile, build, default_tile_k, is_persistent, tiles
+from .gemm_tiles import Tile, build, default_tile_k, tiles
 
 if TYPE_CHECKING:
     from .gemm import Gemm
@@ -50,14 +50,15 @@ def given_candidates(
         UnsupportedError: no such tile, or it does not fit.
     """
     k = tile_k or default_tile_k(gpu, dtype)
-    shipped = {(t.tile_m, t.tile_n) for t in tiles(gpu, dtype)}
-    shapes = {(m, n) for m, n in shipped if tile_m in (None, m) and tile_n in (None, n)}
+    shipped: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for t in tiles(gpu, dtype):
+        shipped.setdefault((t.tile_m, t.tile_n), []).append((t.cluster_m, t.cluster_n))
+    shapes = [(m, n) for m, n in shipped if tile_m in (None, m) and tile_n in (None, n)]
     if tile_m and tile_n:
-        shapes = {(tile_m, tile_n)}
+        shapes = [(tile_m, tile_n)]
     if not shapes:
         raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
-    clusters = ((1, 1), (2, 1), (1, 2)) if is_persistent(gpu, dtype) else ((1, 1),)
-    built = [build(gpu, dtype, m, n, k, *cluster) for m, n in sorted(shapes, reverse=True) for cluster in clusters]
+    built = [build(gpu, dtype, m, n, k, *cluster) for m, n in shapes for cluster in shipped.get((m, n), [(1, 1)])]
     found = tuple(_candidate(gpu, dtype, out_dtype, tile) for tile in built if tile is not None)
     if not found:
         m, n = max(shapes)

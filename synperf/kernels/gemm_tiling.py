@@ -63,11 +63,11 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
     """
     out_dtype = p.out_dtype or p.dtype
     given = (p.tile_m, p.tile_n, p.tile_k)
-    if given == (None, None, None):
+    if all(value is None for value in given):
         return _least(p, gpu, candidates(gpu, p.dtype, out_dtype), "least cost")
     if any(is_array(value) for value in given):
         return _by_tile(p, gpu, given)
-    source = "partly given" if None in given else "given"
+    source = "partly given" if any(value is None for value in given) else "given"
     return _least(p, gpu, given_candidates(gpu, p.dtype, out_dtype, *given), source)
 
 

@@ -58,7 +58,8 @@ class Rows:
 
     def groups(self, *names: str) -> Iterator[tuple[tuple[str, ...], Rows]]:
         """(values, rows) for every combination of values of text columns that occurs, in sorted order."""
-        codes, values = np.zeros(len(self), dtype=np.intp), [()] if len(self) else []
+        codes = np.zeros(len(self), dtype=np.intp)
+        values: list[tuple[str, ...]] = [()] if len(self) else []
         for name in names:
             codes, values = _refine(codes, values, self.column(name))
         order = np.argsort(codes, kind="stable")

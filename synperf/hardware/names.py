@@ -1,4 +1,4 @@
-"""The top of each catalog file: its keys, names and plain fields, read without the tables below them."""
+"""Names of catalog GPUs, from the plain fields at the top of each file; the tables below them are not read."""
 
 from __future__ import annotations
 

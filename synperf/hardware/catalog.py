@@ -1,0 +1,79 @@
+"""A GPU by key, alias or file. An exact key reads that one file; an alias reads the top of every file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from ..errors import FieldError, UnknownNameError
+from .fields import check, show
+from .gpu import GPU
+from .names import FOLDER, keys, resolve
+from .parse import build, parse, printable, read_text, toml
+from .partial import complete
+from .records import calibrated
+
+_KEY = re.compile(r"[a-z0-9_]+")
+
+
+def gpu(name_or_path: str | Path) -> GPU:
+    """The GPU of that key (`h100_sxm`), alias (`NVIDIA H100 80GB HBM3`) or TOML file (`my.toml`).
+
+    Case and the separators space, `-`, `_`, `.`, `/` do not matter in a name. What ends in `.toml` is a file, and so is
+    what has a separator of folders and exists. A file may be partial: `assumptions` says what was filled in. The same
+    key or alias gives the same object; a file is read anew.
+
+    Raises:
+        UnknownNameError: neither a name nor a file.
+        FileFormatError, FieldError: the file is broken; the message names it and the field.
+    """
+    if isinstance(name_or_path, Path):
+        return _from_file(name_or_path)
+    if not isinstance(name_or_path, str):
+        raise FieldError(f"gpu: {show(name_or_path)} is not a name or a path")
+    if name_or_path.lower().endswith(".toml") or _is_path(name_or_path):
+        return _from_file(Path(name_or_path))
+    return _by_name(name_or_path)
+
+
+def gpus() -> list[GPU]:
+    """Every GPU of the catalog, by key."""
+    return [_by_key(key) for key in keys()]
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name has a separator of folders and something is there; `RTX 6000/Ada` is a name."""
+    try:
+        return ("/" in name or "\\" in name) and Path(name).exists()
+    except (OSError, ValueError):  # too long, or a NUL in it
+        return False
+
+
+@cache
+def _by_name(name: str) -> GPU:
+    if _KEY.fullmatch(name) and (FOLDER / f"{name}.toml").is_file():
+        return _by_key(name)
+    key, assumed = resolve(name)
+    if not key:
+        raise UnknownNameError.among("GPU", printable(name)[:60], keys())
+    found = _by_key(key)
+    return replace(found, assumptions=(*found.assumptions, assumed)) if assumed else found
+
+
+@cache
+def _by_key(key: str) -> GPU:
+    path = FOLDER / f"{key}.toml"
+    return calibrated(parse(read_text(path), key, path.name))
+
+
+def _from_file(path: Path) -> GPU:
+    """A user's GPU. Its key is the file's name, marked where the catalog has that key, so that rows measured on the
+    catalog's GPU are never taken for it.
+    """
+    where = printable(path)
+    document = check(toml(read_text(path), where), where)
+    filled, said = complete(document, where, gpus) 
+    key = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "gpu"
+    return calibrated(build(filled, f"{key}_file" if key in keys() else key, where, said))

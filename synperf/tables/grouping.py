@@ -1,0 +1,182 @@
+"""Rows that share family, GPU, formats and given fields are predicted together, as one call of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import FieldError, PerfError
+from ..estimators import Estimate
+from ..hardware import GPU
+from ..kernels import KernelFamily, family
+from ..kernels.base import call_from
+from .batch import Batch, Cells, as_array, is_empty, pick, plain, presence
+from .headings import NUMBERS, RESULTS, check_results, check_spelling, number_fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a table is predicted: `family` and `gpu` are those of rows that name none."""
+
+    estimate: Callable[[Any, GPU], Estimate]
+    device: Callable[[str], GPU]  # the GPU of a name
+    family: str | None = None
+    gpu: GPU | None = None
+
+
+def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
+    """The result columns of a batch: `family` and those of `RESULTS`.
+
+    Raises:
+        PerfError: a column or a row is not what it should be; of rows, the first one is named.
+    """
+    _check(batch, plan)
+    parts, failures = [], []
+    for rows in _split([cells for cells in map(batch.columns.get, ("family", "gpu")) if cells is not None], batch.size):
+        try:
+            kind, device = _kind(batch, plan, rows[0]), _device(batch, plan, rows[0])
+        except PerfError as error:
+            failures.append((rows[0], error))
+            continue
+        check_spelling(batch.columns, kind)
+        for group in _groups(batch, kind, rows):
+            try:
+                parts.append((group, plan.estimate(_calls(batch, kind, group), device)))
+            except PerfError as error:
+                failures.append(_first_failure(batch, plan, kind, device, group, error))
+    if failures:
+        row, error = min(failures, key=lambda failure: int(failure[0]))
+        raise type(error)(f"{batch.place(int(row))}: {error}") from error
+    return _gather(batch.size, parts)
+
+
+def _check(batch: Batch, plan: Plan) -> None:
+    check_results(batch.columns)
+    if plan.family is None and "family" not in batch.columns:
+        raise FieldError(f"no column family, and no family given for all rows; the columns are {_listed(batch.columns)}")
+    if plan.gpu is None and "gpu" not in batch.columns:
+        raise FieldError("gpu: none given for all rows, and no column gpu")
+    if not batch.size and plan.family is not None:
+        check_spelling(batch.columns, family(plan.family))
+
+
+def _listed(names: Any) -> str:
+    text = ", ".join(names)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _kind(batch: Batch, plan: Plan, row: int) -> KernelFamily:
+    name = _cell(batch, "family", row, plan.family)
+    if name is None:
+        raise FieldError("family is empty, and none is given for all rows")
+    return family(str(name).strip())
+
+
+def _device(batch: Batch, plan: Plan, row: int) -> GPU:
+    name = _cell(batch, "gpu", row, None)
+    if name is not None:
+        return plan.device(str(name).strip())
+    if plan.gpu is None:
+        raise FieldError("gpu is empty, and none is given for all rows")
+    return plan.gpu
+
+
+def _cell(batch: Batch, name: str, row: int, default: Any) -> Any:
+    cells = batch.columns.get(name)
+    return default if cells is None or is_empty(cells[row]) else plain(cells[row])
+
+
+def _groups(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> list[np.ndarray]:
+    """`rows`, split so that each part has one value of every field that is not a number, and gives the same fields."""
+    numbers, keys = number_fields(kind), []
+    for name in kind.field_names():
+        if name in batch.columns:
+            cells = pick(batch.columns[name], rows)
+            key = presence(cells) if name in numbers else cells
+            if key is not None:
+                keys.append(key)
+    return [rows[part] for part in _split(keys, len(rows))]
+
+
+def _split(keys: list[Cells], size: int) -> list[np.ndarray]:
+    """Row indices of each combination of keys that occurs, by first occurrence."""
+    if not size:
+        return []
+    varying = [[_hashable(cell) for cell in key] for key in map(list, keys) if key.count(key[0]) != size]
+    if not varying:
+        return [np.arange(size)]
+    index: dict[Any, int] = {}
+    codes = np.fromiter((index.setdefault(key, len(index)) for key in zip(*varying, strict=True)), np.intp, count=size)
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes))[:-1])
+
+
+def _hashable(cell: Any) -> Any:
+    return cell if isinstance(cell, str | bool | None) else repr(cell)
+
+
+def _calls(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Any:
+    """One call that holds the columns of `rows`, which give the same fields."""
+    numbers, values = number_fields(kind), {}
+    for name in kind.field_names():
+        cells = batch.columns.get(name)
+        if cells is not None and not is_empty(cells[rows[0]]):
+            values[name] = as_array(pick(cells, rows)) if name in numbers else plain(cells[rows[0]])
+    return call_from(kind, values)
+
+
+def _first_failure(
+    batch: Batch, plan: Plan, kind: KernelFamily, device: GPU, rows: np.ndarray, error: PerfError
+) -> tuple[int, PerfError]:
+    """The first of the rows that fails, found by halving, with its error in the words of one call."""
+
+    def fails(part: np.ndarray) -> bool:
+        try:
+            plan.estimate(_calls(batch, kind, part), device)
+        except PerfError:
+            return True
+        return False
+
+    while len(rows) > 1:
+        half = rows[: len(rows) // 2]
+        rows = half if fails(half) else rows[len(rows) // 2 :]
+    row = int(rows[0])
+    try:
+        cells = {name: plain(batch.columns[name][row]) for name in kind.field_names() if name in batch.columns}
+        plan.estimate(call_from(kind, cells), device)
+    except PerfError as found:
+        return row, found
+    return row, error
+
+
+def _gather(size: int, parts: Sequence[tuple[np.ndarray, Estimate]]) -> dict[str, Cells]:
+    """Result columns in the order of the rows."""
+    kinds: dict[str, Any] = {name: np.float64 for name in NUMBERS} | {"extrapolating": np.bool_}
+    columns = {name: np.empty(size, dtype=kinds.get(name, object)) for name in ("family", *RESULTS)}
+    for rows, estimate in parts:
+        for name, column in columns.items():
+            _put(column, rows, getattr(estimate, name))
+    assert all(np.isfinite(columns[name]).all() and (columns[name] > 0).all() for name in NUMBERS)
+    return {name: _object_list(column) if column.dtype == object else column for name, column in columns.items()}
+
+
+def _put(column: np.ndarray, rows: np.ndarray, value: Any) -> None:
+    """Writes one value for all rows, or one per row where `value` is a list or array."""
+    if isinstance(value, list):
+        for row, one in zip(rows.tolist(), value, strict=True):
+            column[row] = one
+    elif isinstance(value, np.ndarray) or column.dtype != object:
+        column[rows] = value
+    else:
+        boxed = np.empty((), dtype=object)  # so that a tuple is one value, not a sequence of them
+        boxed[()] = value
+        column[rows] = boxed
+
+
+def _object_list(column: np.ndarray) -> list[Any]:
+    found: list[Any] = column.tolist()
+    return found
+

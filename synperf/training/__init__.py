@@ -1,0 +1,1 @@
+"""Measured rows -> what ships: calibration records and weights."""

@@ -1,0 +1,118 @@
+"""Constants of one GPU from training rows: launch floors, and sustained rates as shares of the published ones.
+
+* launch floor of a kernel and format: the median of measured time - slowest pipe over the launches whose slowest
+  pipe takes under 0.3 us. Of p1, p10, p25, median, p60, p75 and p90 over all nine measured GPUs, the median has
+  the lowest mean error of the analytical estimate on training rows but for p60 and p75, which are within half a
+  percent of it and are no floor any more; it moves least when the limit of 0.3 us does.
+* clock share: P95 of achieved FLOP rate / published peak over bf16 shapes with m, n, k >= 4096 whose intensity is
+  at least four times the ridge. Narrower formats are left out: what they lose is not clock but quantisation.
+* DRAM share: P95 of compulsory bytes / (time - launch floor) / published bandwidth over bf16 shapes whose
+  intensity is at most a quarter of the ridge and whose bytes fill L2 at least four times, so that no replay finds
+  them there.
+* L2 share: not fitted. What fits in L2 is read in 2 to 8 us, and the launch floor is not known well enough to
+  leave a rate: P95 of the same GPU comes out from 0.1 to 2.8 by kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ..estimators.analytical import slowest
+from ..features import features
+from ..hardware import GPU, DType
+from ..kernels import family
+from ..measurements import Rows
+
+LITTLE_WORK_S = 0.3e-6
+LEAST_ROWS = 20  # fewer say nothing about a quantile
+LARGE_EXTENT = 4096
+FAR_FROM_RIDGE = 4.0
+TIMES_L2 = 4.0
+NO_L2_SHARE = "not fitted: reads that L2 serves last too short beside the launch floor to show a rate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A fitted constant, the rows that it rests on, and how they spread."""
+
+    value: float
+    rows: int
+    spread: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """Training rows of one kernel and format, as columns."""
+
+    measured_s: np.ndarray
+    slowest_s: np.ndarray
+    flop: np.ndarray
+    compulsory_bytes: np.ndarray
+    least_extent: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Sample:
+        """Some rows: a mask."""
+        return Sample(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+
+def samples(rows: Rows, gpu: GPU) -> dict[str, Sample]:
+    """Training rows by `kernel.dtype`, all engines together."""
+    found: dict[str, list[Sample]] = {}
+    for (kernel, dtype, _), part in rows.take(~rows.is_test).groups("kernel", "dtype", "engine"):
+        found.setdefault(f"{kernel}.{dtype}", []).append(_sample(part, gpu))
+    return {key: _join(parts) for key, parts in found.items()}
+
+
+def _sample(rows: Rows, gpu: GPU) -> Sample:
+    f = features(family(rows.family[0]), rows.call(), gpu)
+    return Sample(
+        measured_s=rows.time_s,
+        slowest_s=slowest(f, 0.0)[1],
+        flop=f.flop,
+        compulsory_bytes=f.compulsory_bytes,
+        least_extent=np.minimum.reduce([rows.fields[name] for name in ("m", "n", "k")]),
+    )
+
+
+def _join(parts: list[Sample]) -> Sample:
+    return Sample(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Sample)})
+
+
+def launch_floor(sample: Sample) -> Fit | None:
+    """Time of a launch with next to no work, or None where too few rows have so little."""
+    rest = (sample.measured_s - sample.slowest_s)[sample.slowest_s < LITTLE_WORK_S]
+    if len(rest) < LEAST_ROWS:
+        return None
+    low, middle, high = np.quantile(rest, (0.1, 0.5, 0.9)) * 1e6
+    return Fit(value=round(float(middle) * 1e-6, 9), rows=len(rest), spread=f"p10 {low:.2f} us, p90 {high:.2f} us")
+
+
+def clock_share(sample: Sample, gpu: GPU) -> Fit | None:
+    """Sustained tensor rate as a share of the published one, from bf16 rows; None where too few are large enough."""
+    intensity = sample.flop / sample.compulsory_bytes / gpu.ridge_flop_per_byte(DType.BF16)
+    large = sample.take((sample.least_extent >= LARGE_EXTENT) & (intensity >= FAR_FROM_RIDGE))
+    return _p95(large.flop / large.measured_s / gpu.peak_flop_per_s(DType.BF16))
+
+
+def dram_share(sample: Sample, gpu: GPU, launch_s: float) -> Fit | None:
+    """Sustained DRAM bandwidth as a share of the published one, from bf16 rows; None where too few stream enough."""
+    intensity = sample.flop / sample.compulsory_bytes / gpu.ridge_flop_per_byte(DType.BF16)
+    streams = sample.compulsory_bytes >= TIMES_L2 * gpu.l2_bytes
+    cold = sample.take((intensity <= 1 / FAR_FROM_RIDGE) & streams & (sample.measured_s > launch_s))
+    return _p95(cold.compulsory_bytes / (cold.measured_s - launch_s) / gpu.dram_bytes_per_s)
+
+
+def _p95(share: np.ndarray) -> Fit | None:
+    if len(share) < LEAST_ROWS:
+        return None
+    middle, value, high = np.quantile(share, (0.5, 0.95, 0.99))
+    return Fit(value=round(float(value), 4), rows=len(share), spread=f"median {middle:.3f}, p99 {high:.3f}")
+
+
+def launch_floors(found: Mapping[str, Sample]) -> dict[str, Fit]:
+    """Launch floors by `kernel.dtype`, of those that have one."""
+    fits = {key: launch_floor(sample) for key, sample in sorted(found.items())}
+    return {key: fit for key, fit in fits.items() if fit is not None}

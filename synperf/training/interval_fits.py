@@ -1,0 +1,58 @@
+"""How measured times spread around the analytical estimate of a calibrated GPU, on training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from .. import api
+from ..errors import FieldError
+from ..estimators.intervals import LIMITERS
+from ..hardware import GPU, Calibration
+from ..measurements import Rows
+from .toml import Table
+
+LEAST_ROWS = 1000  # a limiter with fewer has no interval of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Residuals:
+    """Measured times beside estimated ones, and what limits each estimate."""
+
+    measured_s: np.ndarray
+    time_s: np.ndarray
+    limiter: np.ndarray
+
+    @classmethod
+    def join(cls, parts: Sequence[Residuals]) -> Residuals:
+        """One part after the other.
+
+        Raises:
+            FieldError: there is no part.
+        """
+        if not parts:
+            raise FieldError("rows: there are no training rows")
+        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
+
+
+def residuals(rows: Rows, gpu: GPU, calibration: Calibration) -> Residuals:
+    """Training rows of one GPU beside the analytical estimate with that calibration."""
+    calibrated, parts = replace(gpu, calibration=calibration), []
+    for _, part in rows.take(~rows.is_test).groups("engine", "kernel", "dtype"):
+        found = api.predict(part.call(), calibrated, origin="analytical")
+        parts.append(Residuals(measured_s=part.time_s, time_s=found.time_s, limiter=np.asarray(found.limiter)))
+    return Residuals.join(parts)
+
+
+def ratios(found: Residuals) -> dict[str, Table]:
+    """Measured / estimated at 10 and 90 %, over all rows and by what limits the estimate."""
+    ratio = found.measured_s / found.time_s
+    chosen = {"all": np.ones(len(ratio), dtype=bool)} | {name: found.limiter == name for name in LIMITERS}
+    return {name: _central(ratio[mask]) for name, mask in chosen.items() if name == "all" or mask.sum() >= LEAST_ROWS}
+
+
+def _central(ratio: np.ndarray) -> Table:
+    low, high = np.quantile(ratio, (0.1, 0.9))
+    return {"p10": round(float(low), 4), "p90": round(float(high), 4)}
