@@ -12,22 +12,21 @@ from .errors import FieldError
 
 _LARGE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
-_SMALL = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}  # noqa: RUF001 (both signs of micro)
+_SMALL = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}  # both signs of micro
 _PREFIX = _LARGE | _BINARY | _SMALL
 _SPELLINGS = {"FLOPS": "FLOP/s"}
 _QUANTITY = re.compile(
-    r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([KMGTP]i|[kKMGTPEmuµμn]?)(B/s|B|FLOP/s|FLOPS|FLOP|Hz|s|W)?",  # noqa: RUF001
+    r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([KMGTP]i|[kKMGTPEmuµμn]?)(B/s|B|FLOP/s|FLOPS|FLOP|Hz|s|W)?",
     re.ASCII,
 )
+_EXAMPLES = {"B/s": "4.8TB/s", "B": "192GB", "FLOP/s": "989e12", "Hz": "1.83GHz", "s": "12us", "W": "700W"}
 _ENDINGS = {"bytes_per_s": "B/s", "flop_per_s": "FLOP/s", "flop": "FLOP", "hz": "Hz", "bytes": "B", "w": "W", "s": "s"}
 
 
 def unit_of(field: str) -> str:
     """The unit that a field's name carries: `dram_bytes_per_s` has `B/s`, `num_sms` has none."""
-    stem = field.partition(".")[0]
-    if "_per_clk" in stem or stem.startswith("num_"):
-        return ""
-    return next((unit for ending, unit in _ENDINGS.items() if stem == ending or stem.endswith("_" + ending)), "")
+    stem = "_" + field.partition(".")[0].replace("_per_clk", "").replace("_per_sm", "").replace("_per_cta", "")
+    return next((unit for ending, unit in _ENDINGS.items() if stem.endswith("_" + ending)), "")
 
 
 def parse_quantity(text: str, unit: str = "") -> float:
@@ -53,7 +52,7 @@ def parse_quantity(text: str, unit: str = "") -> float:
 
 def _example(unit: str) -> str:
     """A quantity of this unit, as a user may write it."""
-    return {"B/s": "4.8TB/s", "B": "192GB", "FLOP/s": "989e12", "Hz": "1.83GHz", "s": "12us", "W": "700W"}.get(unit, "160")
+    return _EXAMPLES.get(unit, "160")
 
 
 def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:

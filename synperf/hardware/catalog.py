@@ -15,7 +15,7 @@ from .parse import build, parse, printable, read_text, toml
 from .partial import complete
 from .records import calibrated
 
-_KEY = re.compile(r"[a-z0-9_]+")
+_KEY = re.compile(r"[a-z0-9_]{1,60}")
 
 
 def gpu(name_or_path: str | Path) -> GPU:
@@ -74,6 +74,6 @@ def _from_file(path: Path) -> GPU:
     """
     where = printable(path)
     document = check(toml(read_text(path), where), where)
-    filled, said = complete(document, where, gpus) 
+    filled, said = complete(document, where, gpus)
     key = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "gpu"
     return calibrated(build(filled, f"{key}_file" if key in keys() else key, where, said))

@@ -1,10 +1,9 @@
-"""Every field of a GPU file: its kind and its range. A range is wide; it catches a wrong unit and a slip of the hand."""
+"""Every field of a GPU file: its kind and its range, wide enough to catch only a wrong unit or a slip of the hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from math import isfinite
 from typing import Any
 
 from ..errors import FieldError
@@ -15,8 +14,9 @@ Document = dict[str, Any]  # a GPU file, checked field by field
 
 TEXTS = ("name", "architecture", "compute_capability")
 COUNTS = (
-    "num_sms", "shared_bytes_per_sm", "shared_bytes_per_cta", "reserved_shared_bytes_per_cta", "shared_granularity_bytes",
-    "registers_per_sm", "max_registers_per_thread", "max_threads_per_cta", "max_warps_per_sm", "max_ctas_per_sm",
+    "num_sms", "shared_bytes_per_sm", "shared_bytes_per_cta", "reserved_shared_bytes_per_cta",
+    "shared_granularity_bytes", "registers_per_sm", "max_registers_per_thread", "max_threads_per_cta",
+    "max_warps_per_sm", "max_ctas_per_sm",
 )  # fmt: skip
 RATES = (
     "base_clock_hz", "clock_hz", "max_clock_hz", "xu_op_per_clk_per_sm", "dram_bytes", "dram_bytes_per_s", "l2_bytes",
@@ -81,7 +81,7 @@ def number(field: str, value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FieldError(f"{where}: {field}: {show(value)} is not a number")
     least, most = range_of(field)
-    if not (least <= value <= most) or not isfinite(value):
+    if not least <= value <= most:  # false for nan too
         raise FieldError(f"{where}: {field}: {show(value)} is not within {format_plain(least)} to {format_plain(most)}")
     if field not in COUNTS:
         return float(value)
@@ -107,7 +107,7 @@ def _rates(field: str, value: Any, where: str) -> dict[DType, float]:
 
 def _table(field: str, value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise FieldError(f"{where}: {field}: {show(value)} is not a table; right would be [{field}] with a line for each entry")
+        raise FieldError(f"{where}: {field}: {show(value)} is not a table; right would be [{field}]")
     return value
 
 
@@ -122,11 +122,17 @@ def _text(field: str, value: Any, where: str) -> str:
 def unknown(field: str, known: Iterable[str], kind: str = "field") -> str:
     """`unknown field 'clok_hz'; nearest: clock_hz`, or all known names where none is near."""
     names = sorted(known)
-    near = get_close_matches(field[:60].lower(), names, n=3, cutoff=0.6)
+    near = get_close_matches(field[:60].lower(), names, n=3, cutoff=0.5)
     return f"unknown {kind} {show(field)}; {'nearest' if near else 'known'}: {', '.join(near or names)}"
 
 
 def show(value: Any, most: int = 40) -> str:
     """A value as it stood in the file, shortened to one short line."""
-    text = repr(value[:most] if isinstance(value, str) else value) if not isinstance(value, dict | list) else type(value).__name__
-    return {"dict": "a table", "list": "a list"}.get(text, text[: most + 2])
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if isinstance(value, float):
+        return format_plain(value, 6)
+    try:
+        return repr(value[:most] if isinstance(value, str) else value)[: most + 2]
+    except ValueError:  # an integer of more digits than Python writes
+        return "a number of thousands of digits"

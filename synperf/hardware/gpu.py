@@ -86,4 +86,6 @@ class GPU:
 
     def dtypes(self) -> tuple[DType, ...]:
         """Every operand format that this GPU multiplies, widest first."""
-        return tuple(d for d in DType if d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm)
+        return tuple(
+            d for d in DType if d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm
+        )

@@ -14,7 +14,13 @@ from .dtype import DType
 from .fields import NUMBERS, PEAKS, PER_CLOCK, TEXTS, Document, check
 from .gpu import GPU
 
-MAX_FILE_BYTES = 256 * 1024  # a GPU file has about 3 KB
+MAX_FILE_BYTES = 64 * 1024  # a GPU file has about 3 KB
+MAX_LINE = 1000  # characters; the time to read a dotted key grows with the square of its length
+_ORDERED = (
+    ("clock_hz", "max_clock_hz"),
+    ("base_clock_hz", "max_clock_hz"),
+    ("shared_bytes_per_cta", "shared_bytes_per_sm"),
+)
 TOLERANCE = 0.01  # between a printed peak and SMs x rate x clock: data sheets round
 
 
@@ -27,18 +33,18 @@ def read_text(path: Path) -> str:
     shown = printable(path)
     try:
         if not path.is_file():
-            raise FileFormatError(f"{shown}: {'not a file' if path.exists() else 'no such file'}; a GPU file is TOML text")
+            raise FileFormatError(f"{shown}: {'not a file' if path.exists() else 'no such file'}")
         with path.open("rb") as file:
             raw = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or "not a file name"
         raise FileFormatError(f"{shown}: cannot be read ({reason})") from error
     if len(raw) > MAX_FILE_BYTES:
-        raise FileFormatError(f"{shown}: larger than {MAX_FILE_BYTES // 1024} KiB; a GPU file has a few KiB of TOML text")
+        raise FileFormatError(f"{shown}: larger than {MAX_FILE_BYTES // 1024} KiB, a file of this kind has a few")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{shown}: not text (byte {error.start} is not UTF-8); a GPU file is TOML text") from error
+        raise FileFormatError(f"{shown}: not TOML text, byte {error.start} is not UTF-8") from error
 
 
 def printable(path: Path | str) -> str:
@@ -52,10 +58,13 @@ def toml(text: str, where: str) -> dict[str, Any]:
     Raises:
         FileFormatError: not TOML; the message has the line.
     """
+    for index, line in enumerate(text.splitlines(), 1):
+        if len(line) > MAX_LINE:
+            raise FileFormatError(f"{where}: line {index} has more than {MAX_LINE} characters")
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise FileFormatError(f"{where}: nested too deeply for a GPU file") from error
+        raise FileFormatError(f"{where}: nested too deeply") from error
     except ValueError as error:  # TOMLDecodeError, or a number of too many digits
         raise FileFormatError(f"{where}: not TOML: {printable(str(error))}") from error
 
@@ -81,7 +90,7 @@ def build(document: Document, key: str, where: str, assumptions: tuple[str, ...]
     missing = [field for field in NUMBERS if field not in values]
     if missing or not rates["fma"].get(DType.FP32):
         raise FieldError(f"{where}: {missing[0] if missing else PER_CLOCK['fma'] + '.fp32'} is missing")
-    sources = {field: text for field, text in capability.sources().items() if field in inherited and field not in document}
+    sources = {field: text for field, text in capability.sources().items() if field in inherited.keys() - document}
     gpu = GPU(
         key=key,
         **{field: values[field] for field in (*TEXTS, *NUMBERS)},
@@ -131,15 +140,14 @@ def flop_per_clk_per_sm(document: Document, where: str) -> tuple[dict[str, dict[
 def _require_same(field: str, peak: float, product: float, where: str) -> None:
     if abs(product / peak - 1) > TOLERANCE:
         raise FieldError(
-            f"{where}: {field}: {format_plain(peak)} is not num_sms x rate x clock_hz, which is {format_plain(product)}; "
+            f"{where}: {field}: {format_plain(peak)} is not num_sms x rate x clock_hz, {format_plain(product)}; "
             "right would be a dense peak at clock_hz, within 1 %"
         )
 
 
 def require_consistent(gpu: GPU, where: str) -> None:
     """Raise FieldError where two fields of a GPU contradict each other."""
-    pairs = (("clock_hz", "max_clock_hz"), ("base_clock_hz", "max_clock_hz"), ("shared_bytes_per_cta", "shared_bytes_per_sm"))
-    for less, more in pairs:
+    for less, more in _ORDERED:
         low, high = getattr(gpu, less), getattr(gpu, more)
         if low > high:
-            raise FieldError(f"{where}: {less}: {format_plain(low)} is above {more}, {format_plain(high)}")
+            raise FieldError(f"{where}: {less}: {format_plain(low, 7)} is above {more}, {format_plain(high, 7)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import log
 from typing import Any
 
@@ -15,13 +15,20 @@ from .gpu import GPU
 from .parse import flop_per_clk_per_sm, limits
 
 REQUIRED = ("name", "num_sms", "clock_hz", "dram_bytes_per_s")
-_BY_CLOCK = ("base_clock_hz", "max_clock_hz")
-_BY_SMS = ("l2_bytes",)
-_BY_SMS_AND_CLOCK = ("l2_bytes_per_s",)
 _FAR = log(8)  # a reference without a given format counts as one that is eight times off
+_SCALED = {  # field -> what it grows with; every other number is taken as the reference has it
+    "base_clock_hz": "clock",
+    "max_clock_hz": "clock",
+    "l2_bytes": "SMs",
+    "l2_bytes_per_s": "SMs and clock",
+}
+
+Rates = Mapping[str, Mapping[DType, float]]  # pipe -> format -> FLOP per clock and SM
 
 
-def complete(document: Document, where: str, candidates: Callable[[], Iterable[GPU]]) -> tuple[Document, tuple[str, ...]]:
+def complete(
+    document: Document, where: str, candidates: Callable[[], Iterable[GPU]]
+) -> tuple[Document, tuple[str, ...]]:
     """The document with every field, and a sentence for each one that was filled in.
 
     `candidates` is asked for only when something is missing.
@@ -35,10 +42,11 @@ def complete(document: Document, where: str, candidates: Callable[[], Iterable[G
     rates, _ = flop_per_clk_per_sm(document, where)
     if "compute_capability" in document:
         limits(document["compute_capability"], where)  # a capability that is not in the table is told now
-    reference = nearest(document, rates, list(candidates()))
+    reference = nearest(document, rates, candidates())
     filled, said = dict(document), [f"reference for what {where} leaves out: {reference.key}"]
-    for fill in (_architecture, _numbers, _rates):
-        fill(filled, rates, reference, said)
+    said += _fill_kind(filled, reference)
+    said += _fill_numbers(filled, reference)
+    said += _fill_rates(filled, rates, reference)
     return filled, tuple(said)
 
 
@@ -52,29 +60,28 @@ def is_complete(document: Document) -> bool:
 def _require_minimum(document: Document, where: str) -> None:
     missing = [field for field in REQUIRED if field not in document]
     if not any(document.get(field) for field in (*PEAKS.values(), *PER_CLOCK.values())):
-        missing.append("a peak or rate, such as tensor_flop_per_s.bf16")
+        missing.append("a peak or rate, such as tensor_flop_per_s.bf16,")
     if missing:
-        raise FieldError(
-            f"{where}: {missing[0]} is missing; a partial file needs {', '.join(REQUIRED)} and one tensor or fma peak or rate"
-        )
+        needed = f"{', '.join(REQUIRED)} and one tensor or fma peak or rate"
+        raise FieldError(f"{where}: {missing[0]} is missing; a partial file needs {needed}")
 
 
-def nearest(document: Document, rates: dict[str, dict[DType, float]], candidates: list[GPU]) -> GPU:
+def nearest(document: Document, rates: Rates, candidates: Iterable[GPU]) -> GPU:
     """The most alike of the GPUs of the same compute capability, else of the same architecture, else of all."""
-    pool = candidates
+    pool = everyone = list(candidates)
     for field in ("architecture", "compute_capability"):
-        alike = [gpu for gpu in candidates if getattr(gpu, field) == document.get(field)]
-        pool = alike or pool
+        pool = [gpu for gpu in everyone if getattr(gpu, field) == document.get(field)] or pool
     given = _features(document, rates)
     return min(pool, key=lambda gpu: (_distance(given, _features_of(gpu)), gpu.key))
 
 
-def _distance(given: dict[str, float], other: dict[str, float]) -> float:
+def _distance(given: Mapping[str, float], other: Mapping[str, float]) -> float:
     """Mean distance on a log scale over what the file states."""
-    return sum(abs(log(value / other[name])) if other.get(name) else _FAR for name, value in given.items()) / len(given)
+    apart = (abs(log(value / other[name])) if other.get(name) else _FAR for name, value in given.items())
+    return sum(apart) / len(given)
 
 
-def _features(values: dict[str, Any], rates: dict[str, dict[DType, float]]) -> dict[str, float]:
+def _features(values: Mapping[str, Any], rates: Rates) -> dict[str, float]:
     """What a file states, per SM and per clock, so that a larger chip of the same kind stays near."""
     sms, per_clock = values["num_sms"], values["num_sms"] * values["clock_hz"]
     features = {"clock_hz": values["clock_hz"], "num_sms": sms}
@@ -85,12 +92,13 @@ def _features(values: dict[str, Any], rates: dict[str, dict[DType, float]]) -> d
 
 
 def _features_of(gpu: GPU) -> dict[str, float]:
-    rates = {"tensor": dict(gpu.tensor_flop_per_clk_per_sm), "fma": dict(gpu.fma_flop_per_clk_per_sm)}
+    rates = {"tensor": gpu.tensor_flop_per_clk_per_sm, "fma": gpu.fma_flop_per_clk_per_sm}
     return _features({field: getattr(gpu, field) for field in NUMBERS}, rates)
 
 
-def _architecture(filled: Document, rates: dict[str, dict[DType, float]], reference: GPU, said: list[str]) -> None:
+def _fill_kind(filled: Document, reference: GPU) -> list[str]:
     """Architecture and compute capability, and with the latter the limits of one SM."""
+    said = []
     if "architecture" not in filled:
         filled["architecture"] = reference.architecture
         said.append(f"architecture: {reference.architecture}, as {reference.key}")
@@ -98,43 +106,44 @@ def _architecture(filled: Document, rates: dict[str, dict[DType, float]], refere
         filled["compute_capability"] = reference.compute_capability
         inherited = ", ".join(field for field in GPU_FIELDS if field not in filled)
         said.append(f"compute_capability: {reference.compute_capability}, as {reference.key}, and with it {inherited}")
+    return said
 
 
-def _numbers(filled: Document, rates: dict[str, dict[DType, float]], reference: GPU, said: list[str]) -> None:
+def _fill_numbers(filled: Document, reference: GPU) -> list[str]:
     """Clocks by the clock, L2 by SMs, L2 bandwidth by both, the rest as the reference has it."""
     clock, sms = filled["clock_hz"] / reference.clock_hz, filled["num_sms"] / reference.num_sms
+    factors = {"clock": clock, "SMs": sms, "SMs and clock": sms * clock}
+    said = []
     for field in NUMBERS:
-        if field in filled or field in GPU_FIELDS:
-            continue
-        value = getattr(reference, field)
-        words = f"as {reference.key}"
-        for fields, factor, by in ((_BY_CLOCK, clock, "clock"), (_BY_SMS, sms, "SMs"), (_BY_SMS_AND_CLOCK, sms * clock, "SMs and clock")):
-            if field in fields:
-                value, words = value * factor, f"scaled from {reference.key} by {by}"
-        filled[field] = value
-        said.append(f"{field}: {format_plain(value)}, {words}")
+        if field not in filled and field not in GPU_FIELDS:
+            by = _SCALED.get(field)
+            filled[field] = getattr(reference, field) * (factors[by] if by else 1)
+            words = f"scaled from {reference.key} by {by}" if by else f"as {reference.key}"
+            said.append(f"{field}: {format_plain(filled[field])}, {words}")
+    return said
 
 
-def _rates(filled: Document, rates: dict[str, dict[DType, float]], reference: GPU, said: list[str]) -> None:
+def _fill_rates(filled: Document, rates: Rates, reference: GPU) -> list[str]:
     """Rates of the formats that the file leaves out, by the ratio of the nearest format that it has."""
-    lanes = capability(filled["compute_capability"]).fp32_lanes_per_sm
-    tables = {pipe: dict(filled.get(field, {})) for pipe, field in PER_CLOCK.items()}
-    if DType.FP32 not in rates["fma"]:
-        tables["fma"][DType.FP32] = 2.0 * lanes
-        said.append(f"{PER_CLOCK['fma']}.fp32: {2 * lanes}, the {lanes} lanes of compute capability {filled['compute_capability']}")
-    has_tensor = bool(rates["tensor"]) or bool(reference.tensor_flop_per_clk_per_sm)
-    for pipe, known in (("tensor", reference.tensor_flop_per_clk_per_sm), ("fma", reference.fma_flop_per_clk_per_sm)):
-        for dtype, rate in known.items():
-            if dtype in rates[pipe] or dtype in tables[pipe] or (pipe == "fma" and has_tensor):
-                continue
-            scale, words = _ratio(dtype, rates[pipe], dict(known), reference.key)
-            tables[pipe][dtype] = rate * scale
-            said.append(f"{PER_CLOCK[pipe]}.{dtype}: {format_plain(rate * scale)}, {words}")
+    known = {"tensor": reference.tensor_flop_per_clk_per_sm, "fma": {}}
+    if not rates["tensor"] and not known["tensor"]:
+        known["fma"] = reference.fma_flop_per_clk_per_sm  # packed formats matter where there are no tensor cores
+    said = []
     for pipe, field in PER_CLOCK.items():
-        filled[field] = tables[pipe]
+        table = filled[field] = dict(filled.get(field, {}))
+        for dtype in (d for d in known[pipe] if d not in rates[pipe] and d is not DType.FP32):
+            scale, words = _ratio(dtype, rates[pipe], known[pipe], reference.key)
+            table[dtype] = known[pipe][dtype] * scale
+            said.append(f"{field}.{dtype}: {format_plain(table[dtype])}, {words}")
+    if DType.FP32 not in rates["fma"]:
+        cc = capability(filled["compute_capability"])
+        filled[PER_CLOCK["fma"]][DType.FP32] = 2.0 * cc.fp32_lanes_per_sm
+        lanes = f"{cc.fp32_lanes_per_sm} lanes of compute capability {cc.key}, two FLOP each"
+        said.append(f"{PER_CLOCK['fma']}.fp32: {2 * cc.fp32_lanes_per_sm}, the {lanes}")
+    return sorted(said)
 
 
-def _ratio(dtype: DType, given: dict[DType, float], known: dict[DType, float], key: str) -> tuple[float, str]:
+def _ratio(dtype: DType, given: Mapping[DType, float], known: Mapping[DType, float], key: str) -> tuple[float, str]:
     """How much faster than the reference the file is in the format nearest in width that both have."""
     both = [d for d in given if d in known]
     if not both:

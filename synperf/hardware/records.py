@@ -42,44 +42,44 @@ def parse_record(text: str, where: str) -> Calibration:
         FileFormatError, FieldError: not TOML, an unknown field, or a value that is no positive number.
     """
     document = toml(text, where)
-    floors = _flat(document.pop("launch_floor_s", {}))
-    provenance = {key: str(value) for key, value in _flat(document.pop("provenance", {})).items()}
+    floors = _flat(document.pop("launch_floor_s", {}), "launch_floor_s", where)
+    texts = _flat(document.pop("provenance", {}), "provenance", where)
+    provenance = {key: str(value) for key, value in texts.items()}
     for field in document:
         if field not in SHARES:
-            raise FieldError(f"{where}: unknown field {show(field)}; known: {', '.join(SHARES)}, launch_floor_s, provenance")
+            known = f"{', '.join(SHARES)}, launch_floor_s, provenance"
+            raise FieldError(f"{where}: unknown field {show(field)}; known: {known}")
     for field, value in (document | {f"launch_floor_s.{key}": value for key, value in floors.items()}).items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 10:
             raise FieldError(f"{where}: {field}: {show(value)} is not a number above 0 and below 10")
     return Calibration(**document, launch_floor_s=MappingProxyType(floors), provenance=MappingProxyType(provenance))
 
 
-def _flat(table: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted keys: `cublas.bf16 = x` and `"cublas.bf16" = x` are the same."""
+def _flat(table: Any, field: str, where: str) -> dict[str, Any]:
+    """Tables in a table as dotted keys: `cublas.bf16 = x` and `"cublas.bf16" = x` are the same."""
     if not isinstance(table, dict):
-        return {prefix: table}
+        raise FieldError(f"{where}: {field}: {show(table)} is not a table; right would be [{field}]")
     flat: dict[str, Any] = {}
     for key, value in table.items():
-        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+        flat |= {f"{key}.{inner}": one for inner, one in value.items()} if isinstance(value, dict) else {key: value}
     return flat
 
 
 def calibrated(gpu: GPU) -> GPU:
     """The GPU with its record, launch floors of the nearest measured GPU where it has none of its own."""
     own = record(gpu.key) or Calibration()
-    if own.launch_floor_s:
-        return replace(gpu, calibration=own)
-    other = nearest_measured(gpu)
+    other = "" if own.launch_floor_s else nearest_measured(gpu)
     found = record(other) if other else None
-    if found is None:
-        return gpu if own is gpu.calibration else replace(gpu, calibration=own)
-    return replace(gpu, calibration=replace(own, launch_floor_s=found.launch_floor_s, launch_floor_from=other))
+    if found is not None:
+        own = replace(own, launch_floor_s=found.launch_floor_s, launch_floor_from=other)
+    return replace(gpu, calibration=own)
 
 
 def nearest_measured(gpu: GPU) -> str:
     """The measured GPU of the same compute capability, else architecture, else nearest capability; "" for none."""
-    candidates = [(key, head(key)) for key in measured() if key != gpu.key]
-    known = [(key, fields) for key, fields in candidates if fields and (found := record(key)) and found.launch_floor_s]
-    return min(known, key=lambda one: (*_distance(gpu, one[1]), one[0]))[0] if known else ""
+    tops = {key: head(key) for key in measured() if key != gpu.key}
+    ranked = sorted((key for key in tops if tops[key]), key=lambda key: (*_distance(gpu, tops[key]), key))
+    return next((key for key in ranked if (found := record(key)) and found.launch_floor_s), "")
 
 
 def _distance(gpu: GPU, fields: dict[str, Any]) -> tuple[bool, bool, float, float]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import FieldError
 from ..units import format_plain, parse_quantity, unit_of
+from .calibration import Calibration
 from .dtype import DType
 from .fields import COUNTS, MATH, NUMBERS, PEAKS, PER_CLOCK, TABLES, number, show, unknown
 from .gpu import GPU
 from .parse import require_consistent
 
-_FACTOR = re.compile(r"([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*[xX×]|[xX×]\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)")  # noqa: RUF001
+_FACTOR = re.compile(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *x|x *([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
 _WHERE = "what-if"
 
 
@@ -23,45 +24,48 @@ def what_if(gpu: GPU, changes: Sequence[str]) -> GPU:
     """The GPU with each `FIELD=VALUE` applied: a factor (`2x`) or a value (`160`, `192GB`, `2.1e9`).
 
     A field of a table has its format behind a point: `tensor_flop_per_s.bf16=1.5x`; a factor without one changes every
-    format. Peaks follow `num_sms` and `clock_hz`, so a peak is set last, by its rate, whatever the order of `changes`. A
-    higher `clock_hz` lifts `max_clock_hz` in proportion; nothing else follows. Each change is a sentence in
+    format. Peaks follow `num_sms` and `clock_hz`, so a peak is set last, by its rate, whatever the order of `changes`.
+    A higher `clock_hz` lifts `max_clock_hz` in proportion; nothing else follows. Each change is a sentence in
     `assumptions`, and the key is marked, so that rows measured on the real GPU are not taken for this one.
 
     Raises:
         FieldError: an unknown field, or a value that the field cannot have.
     """
-    if isinstance(changes, str):
-        changes = [changes]
-    parsed = sorted((_split(change) for change in changes), key=lambda change: _order(change[0]))
-    changed = gpu
-    for field, value in parsed:
-        changed = _apply(changed, field, value)
-    if changed is gpu:
+    listed = [changes] if isinstance(changes, str) else changes
+    if not listed:
         return gpu
+    changed = gpu
+    for field, value in sorted(map(_split, listed), key=_order):
+        changed = _apply(changed, field, value)
     require_consistent(changed, _WHERE)
     key = gpu.key if gpu.key.endswith("_what_if") else f"{gpu.key}_what_if"
+    return replace(changed, key=key, calibration=_stand_in(gpu))
+
+
+def _stand_in(gpu: GPU) -> Calibration:
+    """The record of the unchanged GPU, its launch floors marked as another's."""
     record = gpu.calibration
-    if record.launch_floor_s and not record.launch_floor_from:
-        record = replace(record, launch_floor_from=gpu.key)
-    return replace(changed, key=key, calibration=record)
+    own = record.launch_floor_s and not record.launch_floor_from
+    return replace(record, launch_floor_from=gpu.key) if own else record
 
 
 def _split(change: str) -> tuple[str, str]:
-    field, equals, value = change.partition("=")
-    if not equals or not field.strip() or not value.strip():
-        raise FieldError(f"{_WHERE}: {show(change)} is not a change; right would be FIELD=VALUE, such as dram_bytes_per_s=2x")
-    return field.strip(), value.strip()
+    field, _, value = (part.strip() for part in change.partition("="))
+    if not field or not value:
+        raise FieldError(f"{_WHERE}: {show(change)} is not FIELD=VALUE; right would be dram_bytes_per_s=2x")
+    return field, value
 
 
-def _order(field: str) -> int:
-    """Counts and clocks before rates, rates before peaks."""
-    stem = field.partition(".")[0]
-    return 2 if stem in PEAKS.values() else 1 if stem in TABLES else 0
+def _order(change: tuple[str, str]) -> int:
+    """SMs and clock before what they change, rates before peaks."""
+    stem = change[0].partition(".")[0]
+    groups: tuple[Sequence[str], ...] = (("num_sms", "clock_hz"), NUMBERS, list(PER_CLOCK.values()))
+    return next((index for index, group in enumerate(groups) if stem in group), len(groups))
 
 
 def _apply(gpu: GPU, field: str, value: str) -> GPU:
     stem, _, dtype = field.partition(".")
-    if stem in NUMBERS and not dtype:
+    if field in NUMBERS:
         return _number(gpu, field, value)
     if stem in TABLES:
         return _table(gpu, stem, dtype, value)
@@ -71,12 +75,12 @@ def _apply(gpu: GPU, field: str, value: str) -> GPU:
 def _number(gpu: GPU, field: str, value: str) -> GPU:
     before = getattr(gpu, field)
     after = number(field, _value(field, value, before), _WHERE)
-    extra: dict[str, Any] = {}
+    values: dict[str, Any] = {field: after}
     said = [_sentence(field, before, after, value)]
     if field == "clock_hz" and after > before:
-        extra["max_clock_hz"] = gpu.max_clock_hz * after / before
-        said.append(f"max_clock_hz: {format_plain(extra['max_clock_hz'])} instead of {format_plain(gpu.max_clock_hz)}, as clock_hz")
-    return replace(gpu, assumptions=(*gpu.assumptions, *said), **{field: after}, **extra)
+        values["max_clock_hz"] = lifted = gpu.max_clock_hz * (after / before)
+        said.append(_sentence("max_clock_hz", gpu.max_clock_hz, lifted, "as clock_hz"))
+    return replace(gpu, assumptions=(*gpu.assumptions, *said), **values)
 
 
 def _table(gpu: GPU, stem: str, dtype: str, value: str) -> GPU:
@@ -85,20 +89,17 @@ def _table(gpu: GPU, stem: str, dtype: str, value: str) -> GPU:
     rates: Mapping[DType, float] = getattr(gpu, PER_CLOCK[pipe])
     if dtype and dtype not in MATH:
         raise FieldError(f"{_WHERE}: {stem}: {unknown(dtype, MATH, 'format')}")
-    if not dtype and _FACTOR.fullmatch(value) is None:
-        raise FieldError(f"{_WHERE}: {stem}: {show(value)} needs a format, such as {stem}.{next(iter(rates), 'bf16')}={value[:20]}")
+    if not dtype and not _FACTOR.fullmatch(value):
+        raise FieldError(f"{_WHERE}: {stem}: the format is missing; right would be {stem}.bf16={value[:20]}")
     per_clock = gpu.num_sms * gpu.clock_hz if stem in PEAKS.values() else 1.0
     changed, said = dict(rates), []
-    for one in _formats(dtype, rates):
+    for one in [DType(dtype)] if dtype else rates:
         before = rates[one] * per_clock if one in rates else None
         after = number(f"{stem}.{one}", _value(f"{stem}.{one}", value, before), _WHERE)
         changed[one] = after / per_clock
         said.append(_sentence(f"{stem}.{one}", before, after, value))
-    return replace(gpu, assumptions=(*gpu.assumptions, *said), **{PER_CLOCK[pipe]: MappingProxyType(changed)})
-
-
-def _formats(dtype: str, rates: Mapping[DType, float]) -> Iterable[DType]:
-    return [DType(dtype)] if dtype else list(rates)
+    values: dict[str, Any] = {PER_CLOCK[pipe]: MappingProxyType(changed)}
+    return replace(gpu, assumptions=(*gpu.assumptions, *said), **values)
 
 
 def _value(field: str, text: str, before: float | None) -> float:
@@ -110,11 +111,11 @@ def _value(field: str, text: str, before: float | None) -> float:
         except FieldError as error:
             raise FieldError(f"{_WHERE}: {field}: {error}") from error
     if before is None:
-        raise FieldError(f"{_WHERE}: {field}: {show(text)} is a factor of nothing, since the GPU has no such rate; state the value")
+        raise FieldError(f"{_WHERE}: {field}: {show(text)} is a factor, but the GPU has no such rate; state the value")
     after = before * float(factor[1] or factor[2])
     return round(after) if field in COUNTS and after < 1e18 else after
 
 
-def _sentence(field: str, before: float | None, after: float, text: str) -> str:
+def _sentence(field: str, before: float | None, after: float, why: str) -> str:
     was = "none" if before is None else format_plain(before)
-    return f"{field}: {format_plain(after)} instead of {was} ({text[:40]})"
+    return f"{field}: {format_plain(after)} instead of {was} ({why[:40]})"

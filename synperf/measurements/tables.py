@@ -53,7 +53,7 @@ def _read(path: Path, source: str, own: list[str]) -> pl.DataFrame:
 
 
 def _check_unit(table: pl.DataFrame, fastest_s: list[float], source: str) -> None:
-    times = table.filter(pl.col("time_s") > 0)["time_s"].to_numpy()
+    times = table.filter(_timed())["time_s"].to_numpy()
     if len(times) and not fastest_s[0] <= times.min() <= fastest_s[1]:
         raise FileFormatError(
             f"{source}: latency should be in milliseconds, but then the fastest row takes {times.min():.3g} s; "
@@ -79,15 +79,18 @@ def _kernels(table: pl.DataFrame, family: str) -> pl.DataFrame:
 
 def _dropped(rules: list[Mapping[str, Any]], devices: list[str]) -> pl.Expr:
     """The first reason that applies to a row, else null."""
-    timed = pl.col("time_s").is_finite() & (pl.col("time_s") > 0)
     tests: list[tuple[pl.Expr, str]] = [(_matches(rule), rule["reason"]) for rule in rules]
     tests += [
         (~pl.col("device").is_in(devices).fill_null(False), _OTHER_DEVICE),
-        (~timed.fill_null(False), _NO_TIME),
+        (~_timed(), _NO_TIME),
         (pl.col("dtype").is_null(), _NO_FORMAT),
         (pl.col("kernel").is_null(), _NO_KERNEL),
     ]
     return pl.coalesce(pl.when(test).then(pl.lit(reason)) for test, reason in tests)
+
+
+def _timed() -> pl.Expr:
+    return (pl.col("time_s").is_finite() & (pl.col("time_s") > 0)).fill_null(False)
 
 
 def _matches(rule: Mapping[str, Any]) -> pl.Expr:

@@ -6,7 +6,7 @@ A cell is text, a number, a truth value, or a list; an empty one (None, or blank
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -19,14 +19,24 @@ Cells = Sequence[Any] | np.ndarray
 class Batch:
     """Rows of a table: columns of one length by name.
 
-    `place` says where row i stands, as a reader would look for it: `row 17 (line 18)`. `rows` are the rows as their
-    format holds them, for a writer of the same format.
+    `name` is that of the file. `place` says where row i stands, as a reader would look for it: `row 17 (line 18)`.
+    `rows` are the rows as their format holds them, for a writer of the same format.
     """
 
+    name: str
     columns: Mapping[str, Cells]
     size: int
     place: Callable[[int], str]
     rows: Any = None
+    _arrays: dict[str, np.ndarray | None] = field(default_factory=dict, repr=False)
+
+    def array(self, name: str) -> np.ndarray | None:
+        """A column as an array where all its cells are numbers, or text of digits; else None."""
+        if name not in self._arrays:
+            cells = self.columns[name]
+            is_number = isinstance(cells, np.ndarray) and cells.dtype != object
+            self._arrays[name] = np.asarray(cells) if is_number else _digits(cells)
+        return self._arrays[name]
 
 
 def is_empty(cell: Any) -> bool:
@@ -36,10 +46,6 @@ def is_empty(cell: Any) -> bool:
 
 def presence(cells: Cells) -> list[bool] | None:
     """Which cells hold something; None when all do."""
-    if isinstance(cells, np.ndarray) and cells.dtype != object:
-        return None
-    if _digits(cells) is not None:
-        return None
     flags = [not is_empty(cell) for cell in cells]
     return None if all(flags) else flags
 
@@ -47,14 +53,13 @@ def presence(cells: Cells) -> list[bool] | None:
 def pick(cells: Cells, rows: np.ndarray) -> Cells:
     """The cells of some rows, in the order of `rows`."""
     if isinstance(cells, np.ndarray):
-        return cells[rows]
+        part: np.ndarray = cells[rows]
+        return part
     return cells if len(rows) == len(cells) else [cells[i] for i in rows.tolist()]
 
 
 def as_array(cells: Cells) -> np.ndarray:
     """Cells of a number field as an array: of whole numbers where all are, else of what the cells hold."""
-    if isinstance(cells, np.ndarray) and cells.dtype != object:
-        return cells
     found = _digits(cells)
     if found is not None:
         return found

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from io import TextIOWrapper
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..errors import FileFormatError
 from .batch import Batch, Cells
 from .results import as_text, flat, merge
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_QUOTED = (",", '"', "\n", "\r")
 
 
 def read(path: Path, name: str, size: int) -> Iterator[Batch]:
@@ -38,14 +39,14 @@ def read_stream(file: BinaryIO, name: str, size: int) -> Iterator[Batch]:
             read_rows = list(islice(reader, size))
             rows = [cells for cells in read_rows if cells] if [] in read_rows else read_rows
             if rows or row == 1:
-                yield _batch(header, rows, row, line, read_rows)
+                yield _batch(name, header, rows, row, line, read_rows)
             if len(read_rows) < size:
                 return
             row += len(rows)
     except csv.Error as error:
-        raise FileFormatError(f"line {reader.line_num}: not CSV: {error}") from error
+        raise FileFormatError(f"{name} line {reader.line_num}: not CSV: {error}") from error
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"after line {reader.line_num}: not UTF-8 text") from error
+        raise FileFormatError(f"{name} after line {reader.line_num}: not UTF-8 text") from error
 
 
 def _header(cells: list[str], name: str) -> list[str]:
@@ -54,11 +55,13 @@ def _header(cells: list[str], name: str) -> list[str]:
         raise FileFormatError(f"{name} has no header line; the first line must name the columns, such as family,m,n,k")
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
-        raise FileFormatError(f"line 1: column {twice[0]!r} is there twice")
+        raise FileFormatError(f"{name} line 1: column {twice[0]!r} is there twice")
     return header
 
 
-def _batch(header: list[str], rows: list[list[str]], row: int, line: int, read_rows: list[list[str]]) -> Batch:
+def _batch(
+    name: str, header: list[str], rows: list[list[str]], row: int, line: int, read_rows: list[list[str]]
+) -> Batch:
     def place(i: int) -> str:
         lines = accumulate((1 + sum(len(_LINE_END.findall(c)) for c in cells) for cells in read_rows), initial=line)
         starts = [start for start, cells in zip(lines, read_rows, strict=False) if cells]
@@ -66,21 +69,24 @@ def _batch(header: list[str], rows: list[list[str]], row: int, line: int, read_r
 
     if set(map(len, rows)) - {len(header)}:
         i = next(i for i, cells in enumerate(rows) if len(cells) != len(header))
-        raise FileFormatError(f"{place(i)}: {len(rows[i])} cells, but the header has {len(header)}")
+        raise FileFormatError(f"{name} {place(i)}: {len(rows[i])} cells, but the header has {len(header)}")
     columns: list[Cells] = list(zip(*rows, strict=True)) if rows else [[] for _ in header]
-    return Batch(columns=dict(zip(header, columns, strict=True)), size=len(rows), place=place)
+    return Batch(name=name, columns=dict(zip(header, columns, strict=True)), size=len(rows), place=place)
 
 
 class Writer:
-    """Appends batches and their answers to an open file; the first batch decides the columns."""
+    """Appends batches and their answers to a new file; the first batch decides the columns."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._text = TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
-        self._csv = csv.writer(self._text, lineterminator="\n")
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._names: list[str] = []
 
+    def __enter__(self) -> Writer:
+        self._file = self._path.open("x", encoding="utf-8", newline="")
+        return self
+
     def write(self, batch: Batch, answers: Mapping[str, Cells]) -> None:
-        """One batch: the header before the first.
+        """One batch, after the header if it is the first.
 
         Raises:
             FileFormatError: a column that the first batch did not have.
@@ -88,14 +94,22 @@ class Writer:
         columns = merge(batch, {name: flat(name, cells) for name, cells in answers.items()})
         if not self._names:
             self._names = list(columns)
-            self._csv.writerow(self._names)
-        unknown = [name for name in columns if name not in self._names]
-        if unknown:
-            raise FileFormatError(f"{unknown[0]!r} appears after the columns are written; name the output .jsonl, which may vary")
+            self._file.write(",".join(_quoted(self._names)) + "\n")
+        late = [name for name in columns if name not in self._names]
+        if late:
+            place = f"{batch.name} {batch.place(0)}"
+            raise FileFormatError(f"{place}: {late[0]!r} is new here, too late for a CSV; write .jsonl")
         blank = [""] * batch.size
-        self._csv.writerows(zip(*(as_text(columns[n]) if n in columns else blank for n in self._names), strict=True))
+        cells = [_quoted(as_text(columns[name])) if name in columns else blank for name in self._names]
+        self._file.writelines(",".join(row) + "\n" for row in zip(*cells, strict=True))
 
-    def finish(self) -> None:
-        """Writes what is held back and lets go of the file, which stays open."""
-        self._text.flush()
-        self._text.detach()
+    def __exit__(self, *_: Any) -> None:
+        self._file.close()
+
+
+def _quoted(cells: list[str]) -> list[str]:
+    """Cells in quotes where they hold a comma, a quote or a line end."""
+    text = "".join(cells)
+    if not any(mark in text for mark in _QUOTED):
+        return cells
+    return ['"' + c.replace('"', '""') + '"' if any(mark in c for mark in _QUOTED) else c for c in cells]

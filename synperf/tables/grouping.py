@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,8 @@ def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
     Raises:
         PerfError: a column or a row is not what it should be; of rows, the first one is named.
     """
-    _check(batch, plan)
+    with _named(batch.name):
+        _check(batch, plan)
     parts, failures = [], []
     for rows in _split([cells for cells in map(batch.columns.get, ("family", "gpu")) if cells is not None], batch.size):
         try:
@@ -41,24 +43,36 @@ def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
         except PerfError as error:
             failures.append((rows[0], error))
             continue
-        check_spelling(batch.columns, kind)
+        with _named(batch.name):
+            check_spelling(batch.columns, kind)
         for group in _groups(batch, kind, rows):
             try:
                 parts.append((group, plan.estimate(_calls(batch, kind, group), device)))
             except PerfError as error:
                 failures.append(_first_failure(batch, plan, kind, device, group, error))
     if failures:
-        row, error = min(failures, key=lambda failure: int(failure[0]))
-        raise type(error)(f"{batch.place(int(row))}: {error}") from error
+        row, first = min(failures, key=lambda failure: int(failure[0]))
+        raise type(first)(f"{batch.name} {batch.place(int(row))}: {first}") from first
     return _gather(batch.size, parts)
 
 
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Puts the table's name before the message of an error."""
+    try:
+        yield
+    except PerfError as error:
+        raise type(error)(f"{name}: {error}") from error
+
+
 def _check(batch: Batch, plan: Plan) -> None:
+    if not batch.columns and not batch.size:
+        return
     check_results(batch.columns)
     if plan.family is None and "family" not in batch.columns:
-        raise FieldError(f"no column family, and no family given for all rows; the columns are {_listed(batch.columns)}")
+        raise FieldError(f"family: none given for all rows, and no such column among {_listed(batch.columns)}")
     if plan.gpu is None and "gpu" not in batch.columns:
-        raise FieldError("gpu: none given for all rows, and no column gpu")
+        raise FieldError(f"gpu: none given for all rows, and no such column among {_listed(batch.columns)}")
     if not batch.size and plan.family is not None:
         check_spelling(batch.columns, family(plan.family))
 
@@ -91,13 +105,14 @@ def _cell(batch: Batch, name: str, row: int, default: Any) -> Any:
 
 def _groups(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> list[np.ndarray]:
     """`rows`, split so that each part has one value of every field that is not a number, and gives the same fields."""
-    numbers, keys = number_fields(kind), []
+    numbers = number_fields(kind)
+    keys: list[Cells] = []
     for name in kind.field_names():
         if name in batch.columns:
-            cells = pick(batch.columns[name], rows)
-            key = presence(cells) if name in numbers else cells
-            if key is not None:
-                keys.append(key)
+            if name not in numbers:
+                keys.append(pick(batch.columns[name], rows))
+            elif batch.array(name) is None and (given := presence(pick(batch.columns[name], rows))) is not None:
+                keys.append(given)
     return [rows[part] for part in _split(keys, len(rows))]
 
 
@@ -123,8 +138,13 @@ def _calls(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Any:
     numbers, values = number_fields(kind), {}
     for name in kind.field_names():
         cells = batch.columns.get(name)
-        if cells is not None and not is_empty(cells[rows[0]]):
-            values[name] = as_array(pick(cells, rows)) if name in numbers else plain(cells[rows[0]])
+        if cells is None or is_empty(cells[rows[0]]):
+            continue
+        if name in numbers:
+            array = batch.array(name)
+            values[name] = as_array(pick(cells, rows)) if array is None else array[rows]
+        else:
+            values[name] = plain(cells[rows[0]])
     return call_from(kind, values)
 
 
@@ -154,7 +174,7 @@ def _first_failure(
 
 def _gather(size: int, parts: Sequence[tuple[np.ndarray, Estimate]]) -> dict[str, Cells]:
     """Result columns in the order of the rows."""
-    kinds: dict[str, Any] = {name: np.float64 for name in NUMBERS} | {"extrapolating": np.bool_}
+    kinds: dict[str, Any] = dict.fromkeys(NUMBERS, np.float64) | {"extrapolating": np.bool_}
     columns = {name: np.empty(size, dtype=kinds.get(name, object)) for name in ("family", *RESULTS)}
     for rows, estimate in parts:
         for name, column in columns.items():

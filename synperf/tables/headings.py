@@ -43,7 +43,8 @@ def check_spelling(names: Iterable[str], kind: KernelFamily) -> None:
     for name in names:
         near = get_close_matches(_bare(name), known, n=1, cutoff=0.8)
         if near and known[near[0]] != name and not _is_field(name):
-            raise FieldError(f"column {name!r} looks like the field {known[near[0]]}; rename it to that or to something else")
+            field = known[near[0]]
+            raise FieldError(f"column {name!r} looks like the field {field}; rename it to that or to something else")
 
 
 def _bare(name: str) -> str:

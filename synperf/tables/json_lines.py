@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
 from ..errors import FileFormatError
-from ..kernels import family
-from .batch import Batch, Cells, is_empty, plain
-from .headings import FILLED, number_fields
-from .results import merge, typed
+from .batch import Batch, Cells, is_empty
+from .headings import FILLED
+from .results import merge, records, typed_columns
 
 _KEY_END = re.compile(rb'"\s*:')
 _DECODER = msgspec.json.Decoder(dict[str, Any])
+_RAW = msgspec.json.Decoder(dict[str, msgspec.Raw])  # keeps the text of every value
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -47,6 +48,7 @@ def _batch(numbered: list[tuple[int, bytes]], row: int, name: str) -> Batch:
     names = dict.fromkeys(key for one in objects for key in one)
     columns: dict[str, Cells] = {key: [one.get(key) for one in objects] for key in names}
     return Batch(
+        name=name,
         columns=columns,
         size=len(objects),
         place=lambda i: f"row {row + i} (line {numbered[i][0]})",
@@ -58,13 +60,13 @@ def _object(text: bytes, line: int, name: str) -> dict[str, Any]:
     try:
         found: dict[str, Any] = _DECODER.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"line {line}: not a JSON object: {error}") from error
+        raise FileFormatError(f"{name} line {line}: not a JSON object: {error}") from error
     if len(_KEY_END.findall(text)) != len(found):
-        _check_keys(text, line)
+        _check_keys(text, line, name)
     return found
 
 
-def _check_keys(text: bytes, line: int) -> None:
+def _check_keys(text: bytes, line: int, name: str) -> None:
     """Checks that the outermost object names no field twice."""
 
     def checked(pairs: list[tuple[str, Any]]) -> list[str]:
@@ -73,24 +75,39 @@ def _check_keys(text: bytes, line: int) -> None:
     keys = json.loads(text, object_pairs_hook=checked)
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
-        raise FileFormatError(f"line {line}: field {twice[0]!r} is there twice")
+        raise FileFormatError(f"{name} line {line}: field {twice[0]!r} is there twice")
 
 
 class Writer:
-    """Appends batches and their answers to an open file."""
+    """Appends batches and their answers to a new file."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> Writer:
+        self._file = self._path.open("xb")
+        return self
 
     def write(self, batch: Batch, answers: Mapping[str, Cells]) -> None:
-        """One line a row: the input's own text where it was JSON lines, else its cells, and the results."""
-        filled = [name for name in FILLED if name in batch.columns and any(map(is_empty, batch.columns[name]))]
-        if batch.rows is None or filled or not all(isinstance(text, bytes) for text in batch.rows):
-            self._file.writelines(_encoded(_objects(batch, answers)))
-            return
-        fresh = {name: cells for name, cells in answers.items() if name not in batch.columns}
-        results = msgspec.json.encode(_records(fresh, batch.size))
-        self._file.writelines(_spliced(batch.rows, results))
+        """One object a row. Values of JSON lines keep their text; whole numbers in other text become numbers."""
+        if isinstance(batch.rows, list):
+            found = zip(map(_RAW.decode, batch.rows), records(answers), strict=True)
+            self._write(join(given, result) for given, result in found)
+        else:
+            self._write(records(typed_columns(merge(batch, answers), answers["family"])))
 
-    def finish(self) -> None:
-        """Nothing is held back."""
+    def _write(self, objects: Iterable[dict[str, Any]]) -> None:
+        self._file.writelines(_ENCODER.encode(one) + b"\n" for one in objects)
+
+    def __exit__(self, *_: Any) -> None:
+        self._file.close()
+
+
+def join(given: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its results: what it holds stays, empty values of `FILLED` are filled in."""
+    kept = {name: value for name, value in given.items() if name not in FILLED or not _is_blank(value)}
+    return {**given, **result, **kept}
+
+
+def _is_blank(value: Any) -> bool:
+    return is_empty(msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value)

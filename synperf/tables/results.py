@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from ..kernels import family
 from .batch import Batch, Cells, is_empty, plain
-from .headings import FILLED, LISTS
+from .headings import FILLED, LISTS, number_fields
 
 
 def merge(batch: Batch, answers: Mapping[str, Cells]) -> dict[str, Cells]:
@@ -18,12 +19,7 @@ def merge(batch: Batch, answers: Mapping[str, Cells]) -> dict[str, Cells]:
     No cell of the input changes; empty ones of `family`, `gpu`, `engine` and `kernel` are filled in.
     """
     filled = {name: fill(batch.columns[name], answers[name]) for name in FILLED if name in batch.columns}
-    return {**answers_last(batch.columns, answers), **filled}
-
-
-def answers_last(columns: Mapping[str, Cells], answers: Mapping[str, Cells]) -> dict[str, Cells]:
-    """`columns`, then the answers whose names are not among them."""
-    return {**columns, **{name: cells for name, cells in answers.items() if name not in columns}}
+    return {**batch.columns, **{name: cells for name, cells in answers.items() if name not in batch.columns}, **filled}
 
 
 def fill(cells: Cells, answers: Cells) -> Cells:
@@ -35,8 +31,9 @@ def flat(name: str, cells: Cells) -> Cells:
     """A result column with one value a cell: lists joined by `;`, versions as `name=value` joined by `;`."""
     if name not in LISTS:
         return cells
-    texts: dict[int, str] = {}  # equal values are mostly one object
-    return [texts[id(cell)] if id(cell) in texts else texts.setdefault(id(cell), _joined(cell)) for cell in cells]
+    distinct = {id(cell): cell for cell in cells}  # equal values are mostly one object
+    texts = {key: _joined(cell) for key, cell in distinct.items()}
+    return [texts[key] for key in map(id, cells)]
 
 
 def _joined(value: Mapping[str, str] | Iterable[str]) -> str:
@@ -45,6 +42,8 @@ def _joined(value: Mapping[str, str] | Iterable[str]) -> str:
 
 def as_text(cells: Cells) -> list[str]:
     """Each cell as text: numbers with the fewest digits that give them back, lists as JSON, nothing for None."""
+    if isinstance(cells, np.ndarray) and cells.dtype == np.bool_:
+        return ["true" if cell else "false" for cell in cells.tolist()]
     values = cells.tolist() if isinstance(cells, np.ndarray) else cells
     kinds = set(map(type, values))
     if kinds <= {str}:
@@ -60,14 +59,23 @@ def _text(cell: Any) -> str:
     return cell if isinstance(cell, str) else msgspec.json.encode(plain(cell), enc_hook=str).decode().strip('"')
 
 
-def typed(cells: Cells) -> list[Any]:
-    """Cells of a number field with text as the whole number that it is; other text stays."""
-    return [_typed(cell) for cell in cells]
+def records(columns: Mapping[str, Cells]) -> Iterator[dict[str, Any]]:
+    """Rows of columns, each as a dict of Python's own types."""
+    lists = [cells.tolist() if isinstance(cells, np.ndarray) else cells for cells in columns.values()]
+    for values in zip(*lists, strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def typed_columns(columns: Mapping[str, Cells], families: Cells) -> dict[str, Cells]:
+    """Columns with those that are number fields of one of the families as numbers, whatever text they came from."""
+    numbers = {name for known in set(families) for name in number_fields(family(known))}
+    return {name: [_typed(cell) for cell in cells] if name in numbers else cells for name, cells in columns.items()}
 
 
 def _typed(cell: Any) -> Any:
+    """Text as the whole number that it is, empty text as None; anything else stays."""
     if not isinstance(cell, str):
-        return cell
+        return plain(cell)
     if is_empty(cell):
         return None
     try:

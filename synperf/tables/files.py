@@ -1,0 +1,114 @@
+"""Tables in files: read in batches, predicted, written under a temporary name and renamed when complete."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
+from shutil import copyfileobj
+from stat import S_ISDIR, S_ISREG
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+from ..errors import FieldError, MissingExtraError, PerfError
+from . import csv_text
+from .batch import Batch
+from .grouping import Plan, predict_batch
+
+BATCH_ROWS = 100_000
+STDIN = "-"
+_FORMATS = {".csv": "csv_text", ".jsonl": "json_lines", ".ndjson": "json_lines", ".parquet": "frames"}
+
+
+def predict_file(calls: str | Path, plan: Plan, out: str | Path | None = None) -> None:
+    """Predicts a table in a file and writes it with the results: to `out`, or as CSV to standard output.
+
+    The name's ending tells the format: .csv, .jsonl or .ndjson, .parquet; `-` is CSV on standard input.
+
+    Raises:
+        PerfError: the message names file, row and field; nothing is written then.
+    """
+    try:
+        batches = _batches(calls)
+        with _target(calls, out) as (path, module), module.Writer(path) as writer:
+            for batch in batches:
+                writer.write(batch, predict_batch(batch, plan))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise PerfError(f"{error.filename or out or calls}: {error.strerror or error}") from error
+
+
+def _batches(calls: str | Path) -> Iterator[Batch]:
+    if str(calls) == STDIN:
+        return csv_text.read_stream(sys.stdin.buffer, "standard input", BATCH_ROWS)
+    path = Path(calls)
+    mode = _mode(path)
+    if mode is None:
+        raise FieldError(f"calls: no file {str(calls)!r}")
+    if S_ISDIR(mode):
+        raise FieldError(f"calls: {str(calls)!r} is a folder, not a table")
+    reader = _format("calls", path) if S_ISREG(mode) else csv_text  # a pipe has no ending
+    batches: Iterator[Batch] = reader.read(path, path.name, BATCH_ROWS)
+    return batches
+
+
+def _format(field: str, path: Path) -> ModuleType:
+    suffix = path.suffix.lower()
+    if suffix not in _FORMATS:
+        raise FieldError(f"{field}: {path.name!r} must end in {', '.join(_FORMATS)}, which tells its format")
+    try:
+        return import_module(f".{_FORMATS[suffix]}", __package__)
+    except ImportError as error:
+        raise MissingExtraError.of(f"{field}: {suffix[1:]}", "tables") from error
+
+
+def _mode(path: Path) -> int | None:
+    """The file's type and permissions; None where there is none."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # not there, a name too long, or a NUL in it
+        return None
+
+
+@contextmanager
+def _target(calls: str | Path, out: str | Path | None) -> Iterator[tuple[Path, ModuleType]]:
+    """(where to write, the module that writes) of a file that is renamed to `out`, or copied where it cannot be."""
+    if out is None:
+        with TemporaryDirectory(prefix="synperf-") as folder:
+            yield Path(folder) / "out.csv", csv_text
+            _copy(Path(folder) / "out.csv")
+        return
+    path, module = _checked(calls, Path(out))
+    part = path.with_name(f".synperf-{os.getpid()}-{token_hex(4)}.part")
+    try:
+        yield part, module
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy(path: Path) -> None:
+    sys.stdout.flush()
+    with path.open("rb") as file:
+        copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def _checked(calls: str | Path, out: Path) -> tuple[Path, ModuleType]:
+    """The file that `out` means, links followed, and its format."""
+    module = _format("out", out)
+    mode = _mode(out)
+    if mode is not None and not S_ISREG(mode):
+        raise FieldError(f"out: {str(out)!r} is there and is no file")
+    path = out.resolve() if mode is not None else out
+    folder = _mode(path.parent)
+    if folder is None or not S_ISDIR(folder):
+        raise FieldError(f"out: no folder {str(path.parent)!r}; make it first")
+    if mode is not None and str(calls) != STDIN and _mode(Path(calls)) is not None and path.samefile(calls):
+        raise FieldError(f"out: {str(out)!r} is the calls file itself; name another")
+    return path, module

@@ -1,0 +1,153 @@
+"""Every catalog file keeps the rules of the catalog; names lead to the right file."""
+
+import subprocess
+import sys
+import tomllib
+from math import isclose
+
+import pytest
+
+from synperf.errors import FieldError, FileFormatError, UnknownNameError
+from synperf.hardware import DType, gpu, gpus, keys, names
+from synperf.hardware.capability import GPU_FIELDS
+from synperf.hardware.fields import KNOWN, NUMBERS, PEAKS, PER_CLOCK
+from synperf.hardware.names import FOLDER, squash
+
+EVERY = keys()
+ARCHITECTURES = {"pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "blackwell_ultra"}
+FP32_LANES = {"6.0": 64, "7.0": 64, "7.5": 64, "8.0": 64}  # 128 in every other SM of the catalog
+
+
+def document(key):
+    return tomllib.loads((FOLDER / f"{key}.toml").read_text())
+
+
+def test_the_catalog_has_the_34_devices():
+    assert len(EVERY) == 34
+    assert [g.key for g in gpus()] == list(EVERY)
+
+
+@pytest.mark.parametrize("key", EVERY)
+def test_a_printed_peak_is_sms_times_rate_times_clock_within_one_percent(key):
+    one = gpu(key)
+    printed = document(key).get(PEAKS["tensor"], {})
+    assert set(printed) == {d.value for d in one.tensor_flop_per_clk_per_sm}
+    for dtype, peak in printed.items():
+        assert one.peak_flop_per_s(DType(dtype)) == pytest.approx(peak, rel=0.01)
+
+
+@pytest.mark.parametrize("key", EVERY)
+def test_every_field_has_a_source_and_every_note_a_field(key):
+    stated, one = document(key), gpu(key)
+    tables = [field for field in (*PER_CLOCK.values(), *PEAKS.values()) if field in stated]
+    assert set(NUMBERS) | {"name", "architecture", "compute_capability"} | set(tables) <= set(one.sources)
+    assert set(one.sources) <= set(KNOWN)
+    assert set(one.notes) <= set(one.sources)
+    assert not set(GPU_FIELDS) & set(stated), "limits of the compute capability are not repeated"
+
+
+@pytest.mark.parametrize("key", EVERY)
+def test_the_parts_of_a_gpu_agree_with_each_other(key):
+    one = gpu(key)
+    assert one.architecture in ARCHITECTURES
+    assert one.base_clock_hz <= one.clock_hz <= one.max_clock_hz
+    assert one.shared_bytes_per_cta <= one.shared_bytes_per_sm
+    assert one.fma_flop_per_clk_per_sm[DType.FP32] == 2 * FP32_LANES.get(one.compute_capability, 128)
+    assert one.dram_bytes_per_s < one.l2_bytes_per_s <= 64 * one.num_sms * one.max_clock_hz  # an SM loads 64 B a clock
+    assert one.assumptions == ()
+
+
+@pytest.mark.parametrize("key", EVERY)
+def test_a_format_of_half_the_width_is_never_slower_but_for_int8(key):
+    rates = gpu(key).tensor_flop_per_clk_per_sm
+    order = [d for d in (DType.TF32, DType.BF16, DType.FP8, DType.NVFP4) if d in rates]
+    assert [rates[d] for d in order] == sorted(rates[d] for d in order)
+    assert rates.get(DType.FP16, 0) >= rates.get(DType.BF16, 0)
+
+
+def test_no_two_gpus_share_a_name():
+    owners = {}
+    for key in EVERY:
+        for name in (key, *names.head(key).get("aliases", ()), *names.head(key).get("stand_ins", {})):
+            assert owners.setdefault(squash(name), key) == key, name
+
+
+@pytest.mark.parametrize("key", EVERY)
+def test_every_alias_and_every_spelling_of_a_key_leads_to_the_gpu(key):
+    for name in (*gpu(key).aliases, key.upper(), key.replace("_", " "), key.replace("_", "-"), f"NVIDIA {key}"):
+        assert gpu(name) is gpu(key), name
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("NVIDIA A100-SXM4-80GB", "a100_sxm"),
+        ("NVIDIA_A100-SXM4-40GB", "a100_sxm_40gb"),
+        ("NVIDIA A100 80GB PCIe", "a100_pcie"),
+        ("NVIDIA A100-PCIE-40GB", "a100_pcie_40gb"),
+        ("NVIDIA H100 80GB HBM3", "h100_sxm"),
+        ("NVIDIA H200", "h200_sxm"),
+        ("NVIDIA B300 SXM6 AC", "b300_sxm"),
+        ("NVIDIA L40S", "l40s"),
+        ("RTX_6000_Ada", "rtx_6000_ada"),
+        ("RTX_A6000", "rtx_a6000"),
+        ("RTX_PRO_6000_S", "rtx_pro_6000_server"),
+        ("Tesla V100-PCIE-32GB", "v100_pcie"),
+        ("Tesla_P100-PCIE-16GB", "p100_pcie"),
+        ("Tesla_T4", "t4"),
+        ("Tesla P4", "p4"),
+        ("NVIDIA_L4", "l4"),
+        ("GeForce RTX 4090", "rtx_4090"),
+        ("RTX 6000/Ada", "rtx_6000_ada"),
+    ],
+)
+def test_names_of_measured_tables_and_of_nvidia_smi_are_known(name, key):
+    assert gpu(name) is gpu(key)
+
+
+@pytest.mark.parametrize("name", ["H100", "h200", "B200", "NVIDIA A100", "a100"])
+def test_a_bare_name_means_the_sxm_part_and_says_so(name):
+    found = gpu(name)
+    assert found.key == f"{name.lower().split()[-1]}_sxm"
+    assert found.assumptions[0].startswith(f"gpu: {name!r} taken as {found.key}, the SXM part")
+    assert gpu(name) is found
+
+
+def test_an_unknown_name_is_told_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"^no GPU named 'h21'; nearest: h20"):
+        gpu("h21")
+
+
+@pytest.mark.parametrize("name", ["", " ", "nvidia", "x" * 5000, "a\0b", "a\nb", "../gpus/h100_sxm", "é", "/"])
+def test_a_name_of_nothing_is_told_in_one_line(name):
+    with pytest.raises((UnknownNameError, FileFormatError)) as error:
+        gpu(name)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_name_at_all_is_told():
+    with pytest.raises(FieldError, match="gpu: 7 is not a name or a path"):
+        gpu(7)
+
+
+def test_a_key_reads_its_own_file_alone_and_importing_reads_none():
+    script = """
+import sys
+opened = []
+def note(event, args):
+    if event == "open" and str(args[0]).endswith("toml"):
+        opened.append(str(args[0]))
+sys.addaudithook(note)
+import synperf.hardware
+assert opened == [], opened
+synperf.hardware.gpu("h100_sxm")
+assert [name for name in opened if "/gpus/" in name.replace(chr(92), "/")] == opened[:1], opened
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_parts_without_tensor_cores_multiply_on_the_fma_pipe():
+    assert gpu("p100_pcie").math_pipe(DType.FP16) == "fma"
+    assert isclose(gpu("p100_pcie").peak_flop_per_s(DType.FP16), 18.7e12, rel_tol=0.01)
+    assert gpu("v100_sxm").math_pipe(DType.INT8) == "fma"
+    assert gpu("v100_sxm").math_pipe(DType.FP16) == "tensor"

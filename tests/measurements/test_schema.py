@@ -1,0 +1,82 @@
+"""Rows: groups, calls, joins, and the published split."""
+
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from synperf.errors import FieldError
+from synperf.measurements import Rows
+from synperf.measurements.schema import is_gemm_test
+
+
+def text(*values):
+    return np.array(values, dtype=object)
+
+
+def rows(**changed):
+    columns = {
+        "gpu": text("toy", "toy", "toy"),
+        "family": text("gemm", "gemm", "gemm"),
+        "engine": text("vllm", "sglang", "vllm"),
+        "version": text("1", "2", "1"),
+        "kernel": text("cublas", "cublas", "cublas"),
+        "kernel_source": text("a", "b", "a"),
+        "source": text("x", "y", "x"),
+        "fields": {
+            "m": np.array([1, 2, 3]),
+            "n": np.array([8, 8, 8]),
+            "k": np.array([4, 4, 4]),
+            "batch": np.array([1, 1, 1]),
+            "dtype": text("bf16", "bf16", "bf16"),
+        },
+        "time_s": np.array([1.0, 2.0, 3.0]),
+        "spread": np.zeros(3),
+        "samples": np.ones(3, dtype=np.int64),
+        "is_test": np.array([True, False, False]),
+    }
+    return Rows(**(columns | changed))
+
+
+def test_groups_come_in_sorted_order_and_keep_the_order_of_rows():
+    groups = [(label, part.time_s.tolist()) for label, part in rows().groups("engine", "dtype")]
+    assert groups == [(("sglang", "bf16"), [2.0]), (("vllm", "bf16"), [1.0, 3.0])]
+
+
+def test_rows_of_no_length_have_no_groups():
+    assert list(rows().take(np.zeros(3, dtype=bool)).groups("engine")) == []
+
+
+def test_a_group_is_one_call_of_columns():
+    _, part = list(rows().groups("engine"))[1]
+    call = part.call()
+    assert (call.engine, call.kernel, call.dtype, call.m.tolist()) == ("vllm", "cublas", "bf16", [1, 3])
+
+
+def test_rows_of_two_engines_are_no_call():
+    with pytest.raises(FieldError, match="engine: a call holds one, the rows have sglang, vllm"):
+        rows().call()
+
+
+def test_joined_parts_are_the_rows_again():
+    again = Rows.join([rows().take(slice(0, 1)), rows().take(slice(1, 3))])
+    assert again.time_s.tolist() == [1.0, 2.0, 3.0]
+    assert again.column("m").tolist() == [1, 2, 3]
+    assert again.column("engine").tolist() == ["vllm", "sglang", "vllm"]
+
+
+def test_nothing_cannot_be_joined():
+    with pytest.raises(FieldError, match="none to join"):
+        Rows.join([])
+
+
+def test_the_split_is_the_crc_of_n_x_k():
+    n, k = np.array([32, 64, 4096, 65536, 2**30]), np.array([32, 128, 4096, 65536, 2**30])
+    expected = [crc32(f"{a}x{b}".encode()) % 5 == 0 for a, b in zip(n.tolist(), k.tolist(), strict=True)]
+    assert is_gemm_test(n, k).tolist() == expected
+
+
+def test_the_split_does_not_depend_on_the_other_rows():
+    n, k = np.repeat(np.arange(1, 40), 39), np.tile(np.arange(1, 40), 39)
+    alone = [bool(is_gemm_test(n[i : i + 1], k[i : i + 1])[0]) for i in range(len(n))]
+    assert is_gemm_test(n, k).tolist() == alone

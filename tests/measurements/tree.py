@@ -1,0 +1,23 @@
+"""A package tree of a handful of GEMM rows, written where the test says."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+DEVICES = {"h100_sxm": "NVIDIA H100 80GB HBM3", "a100_sxm": "NVIDIA A100-SXM4-80GB", "b60": "Intel Arc Pro B60"}
+SHAPE = {"m": 16, "n": 32, "k": 64}
+
+
+def row(kernel_source: str, gemm_dtype: str, latency: float | None = 0.01, **other: Any) -> dict[str, Any]:
+    """One row of a table; `latency` in milliseconds."""
+    return SHAPE | {"kernel_source": kernel_source, "gemm_dtype": gemm_dtype, "latency": latency} | other
+
+
+def put(root: Path, gpu: str, framework: str, version: str, rows: list[dict[str, Any]]) -> str:
+    """Writes one table; its name inside the tree. Columns that a row does not give follow from the place."""
+    name = f"{gpu}/gemm/{framework.lower()}/{version}/gemm_perf.parquet"
+    (root / name).parent.mkdir(parents=True)
+    same = {"framework": framework, "version": version, "device": DEVICES.get(gpu, ""), "op_name": "gemm"}
+    pl.DataFrame([same | one for one in rows], schema_overrides={"latency": pl.Float64}).write_parquet(root / name)
+    return name
