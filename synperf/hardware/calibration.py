@@ -7,7 +7,9 @@ they were not trained on, and readers of `synperf gpu`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,3 +27,17 @@ class Calibration:
     launch_floor_s: Mapping[str, float] = field(default_factory=dict)
     launch_floor_from: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return revived, (Calibration, plain_fields(self))
+
+
+def plain_fields(one: Any) -> dict[str, Any]:
+    """Fields of a frozen record with read-only mappings as dicts, which can be sent to another process."""
+    values = {f.name: getattr(one, f.name) for f in fields(one)}
+    return {name: dict(v) if isinstance(v, MappingProxyType) else v for name, v in values.items()}
+
+
+def revived(kind: type[Any], values: dict[str, Any]) -> Any:
+    """The record of `plain_fields`, its mappings read-only again."""
+    return kind(**{name: MappingProxyType(v) if isinstance(v, dict) else v for name, v in values.items()})

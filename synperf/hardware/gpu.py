@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import UnsupportedError
-from .calibration import Calibration
+from .calibration import Calibration, plain_fields, revived
 from .dtype import DType
 
 
@@ -46,11 +47,14 @@ class GPU:
     power_w: float
     nvlink_bytes_per_s: float  # per GPU, one direction; 0 where there is none
     pcie_bytes_per_s: float  # one direction
-    sources: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    notes: Mapping[str, str] = field(default_factory=dict, repr=False)
     aliases: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()  # fields that were filled in or changed, in sentences
-    calibration: Calibration = field(default_factory=Calibration)
+    calibration: Calibration = field(default_factory=Calibration, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return revived, (GPU, plain_fields(self))
 
     @property
     def cc(self) -> tuple[int, int]:

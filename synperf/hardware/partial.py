@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import log
+from pathlib import Path
 from typing import Any
 
 from ..errors import FieldError
@@ -14,7 +15,6 @@ from .fields import NUMBERS, PEAKS, PER_CLOCK, Document
 from .gpu import GPU
 from .parse import flop_per_clk_per_sm, limits
 
-REQUIRED = ("name", "num_sms", "clock_hz", "dram_bytes_per_s")
 _FAR = log(8)  # a reference without a given format counts as one that is eight times off
 _SCALED = {  # field -> what it grows with; every other number is taken as the reference has it
     "base_clock_hz": "clock",
@@ -39,12 +39,14 @@ def complete(
     _require_minimum(document, where)
     if is_complete(document):
         return document, ()
-    rates, _ = flop_per_clk_per_sm(document, where)
     if "compute_capability" in document:
         limits(document["compute_capability"], where)  # a capability that is not in the table is told now
-    reference = nearest(document, rates, candidates())
-    filled, said = dict(document), [f"reference for what {where} leaves out: {reference.key}"]
+    filled = {"name": Path(where).stem, **document}
+    reference = nearest(document, where, candidates())
+    said = [f"reference for what {where} leaves out: {reference.key}"]
     said += _fill_kind(filled, reference)
+    said += _fill_size(filled, reference)
+    rates, _ = flop_per_clk_per_sm(filled, where)
     said += _fill_numbers(filled, reference)
     said += _fill_rates(filled, rates, reference)
     return filled, tuple(said)
@@ -58,21 +60,29 @@ def is_complete(document: Document) -> bool:
 
 
 def _require_minimum(document: Document, where: str) -> None:
-    missing = [field for field in REQUIRED if field not in document]
+    missing = [] if "dram_bytes_per_s" in document else ["dram_bytes_per_s"]
     if not any(document.get(field) for field in (*PEAKS.values(), *PER_CLOCK.values())):
         missing.append("a peak or rate, such as tensor_flop_per_s.bf16,")
     if missing:
-        needed = f"{', '.join(REQUIRED)} and one tensor or fma peak or rate"
+        needed = "dram_bytes_per_s and one tensor or fma peak or rate"
         raise FieldError(f"{where}: {missing[0]} is missing; a partial file needs {needed}")
 
 
-def nearest(document: Document, rates: Rates, candidates: Iterable[GPU]) -> GPU:
-    """The most alike of the GPUs of the same compute capability, else of the same architecture, else of all."""
+def nearest(document: Document, where: str, candidates: Iterable[GPU]) -> GPU:
+    """The most alike of the GPUs of the same compute capability, else of the same architecture, else of all.
+
+    Alike per SM and per clock, so that a larger chip of the same kind stays near; where the file has no SMs or no
+    clock, alike as a whole.
+    """
     pool = everyone = list(candidates)
     for field in ("architecture", "compute_capability"):
         pool = [gpu for gpu in everyone if getattr(gpu, field) == document.get(field)] or pool
-    given = _features(document, rates)
-    return min(pool, key=lambda gpu: (_distance(given, _features_of(gpu)), gpu.key))
+    if {"num_sms", "clock_hz"} <= set(document):
+        rates, _ = flop_per_clk_per_sm(document, where)
+        given = _features(document, rates)
+        return min(pool, key=lambda gpu: (_distance(given, _features_of(gpu)), gpu.key))
+    whole = _whole(document, {pipe: document.get(field, {}) for pipe, field in PEAKS.items()})
+    return min(pool, key=lambda gpu: (_distance(whole, _whole_of(gpu)), gpu.key))
 
 
 def _distance(given: Mapping[str, float], other: Mapping[str, float]) -> float:
@@ -96,6 +106,20 @@ def _features_of(gpu: GPU) -> dict[str, float]:
     return _features({field: getattr(gpu, field) for field in NUMBERS}, rates)
 
 
+def _whole(values: Mapping[str, Any], peaks: Rates) -> dict[str, float]:
+    """What a file states of the GPU as a whole."""
+    features = {f"{pipe}.{dtype}": peak for pipe, table in peaks.items() for dtype, peak in table.items()}
+    names = ("num_sms", "clock_hz", "dram_bytes_per_s", "dram_bytes", "l2_bytes", "l2_bytes_per_s", "power_w")
+    return features | {name: values[name] for name in names if name in values}
+
+
+def _whole_of(gpu: GPU) -> dict[str, float]:
+    per_clock = gpu.num_sms * gpu.clock_hz
+    tables = {"tensor": gpu.tensor_flop_per_clk_per_sm, "fma": gpu.fma_flop_per_clk_per_sm}
+    peaks = {pipe: {dtype: rate * per_clock for dtype, rate in table.items()} for pipe, table in tables.items()}
+    return _whole({field: getattr(gpu, field) for field in NUMBERS}, peaks)
+
+
 def _fill_kind(filled: Document, reference: GPU) -> list[str]:
     """Architecture and compute capability, and with the latter the limits of one SM."""
     said = []
@@ -107,6 +131,30 @@ def _fill_kind(filled: Document, reference: GPU) -> list[str]:
         inherited = ", ".join(field for field in GPU_FIELDS if field not in filled)
         said.append(f"compute_capability: {reference.compute_capability}, as {reference.key}, and with it {inherited}")
     return said
+
+
+def _fill_size(filled: Document, reference: GPU) -> list[str]:
+    """Clock as the reference's; SMs from a given peak over the reference's rate and the clock."""
+    said = []
+    if "clock_hz" not in filled:
+        filled["clock_hz"] = reference.clock_hz
+        said.append(f"clock_hz: {format_plain(reference.clock_hz)}, as {reference.key}")
+    if "num_sms" not in filled:
+        filled["num_sms"], words = _sms(filled, reference)
+        said.append(f"num_sms: {filled['num_sms']}, {words}")
+    return said
+
+
+def _sms(filled: Document, reference: GPU) -> tuple[int, str]:
+    known = {"tensor": reference.tensor_flop_per_clk_per_sm, "fma": reference.fma_flop_per_clk_per_sm}
+    for pipe, field in PEAKS.items():
+        for dtype, peak in filled.get(field, {}).items():
+            own = filled.get(PER_CLOCK[pipe], {}).get(dtype)
+            rate = own or known[pipe].get(dtype)
+            if rate:
+                words = f"the {dtype} peak over clock_hz and {'its rate' if own else 'the rate of ' + reference.key}"
+                return max(1, round(peak / rate / filled["clock_hz"])), words
+    return reference.num_sms, f"as {reference.key}"
 
 
 def _fill_numbers(filled: Document, reference: GPU) -> list[str]:

@@ -1,5 +1,6 @@
 """Every catalog file keeps the rules of the catalog; names lead to the right file."""
 
+import pickle
 import subprocess
 import sys
 import tomllib
@@ -151,3 +152,13 @@ def test_parts_without_tensor_cores_multiply_on_the_fma_pipe():
     assert isclose(gpu("p100_pcie").peak_flop_per_s(DType.FP16), 18.7e12, rel_tol=0.01)
     assert gpu("v100_sxm").math_pipe(DType.INT8) == "fma"
     assert gpu("v100_sxm").math_pipe(DType.FP16) == "tensor"
+
+
+def test_a_gpu_goes_to_another_process_and_back():
+    one = gpu("h100_sxm")
+    again = pickle.loads(pickle.dumps(one))
+    assert {f: getattr(again, f) for f in NUMBERS} == {f: getattr(one, f) for f in NUMBERS}
+    assert again.tensor_flop_per_clk_per_sm == one.tensor_flop_per_clk_per_sm
+    assert again.calibration.launch_floor_s == one.calibration.launch_floor_s
+    with pytest.raises(TypeError):
+        again.sources["name"] = "changed"

@@ -107,7 +107,26 @@ compute_capability = "{one.compute_capability}"
     assert again.max_clock_hz >= again.clock_hz
 
 
-@pytest.mark.parametrize("field", ["name", "num_sms", "clock_hz", "dram_bytes_per_s", "tensor_flop_per_s.nvfp4"])
+def test_sms_clock_and_name_may_be_missing_too(tmp_path):
+    text = "dram_bytes_per_s = 3.35e12\ntensor_flop_per_s.bf16 = 989.4e12\ncompute_capability = '9.0'"
+    one = gpu(written(tmp_path, text))
+    assert (one.name, one.num_sms) == ("mine", 132)
+    assert one.peak_flop_per_s(DType.BF16) == pytest.approx(989.4e12)
+    assert any(said.startswith("num_sms: 132, the bf16 peak over clock_hz") for said in one.assumptions)
+    assert any(said.startswith("clock_hz: ") for said in one.assumptions)
+
+
+@pytest.mark.parametrize("one", gpus(), ids=lambda g: g.key)
+def test_a_peak_and_a_bandwidth_alone_find_the_size_of_a_catalog_gpu(one, tmp_path):
+    dtype = next(iter(one.tensor_flop_per_clk_per_sm or one.fma_flop_per_clk_per_sm))
+    peak = f"{one.math_pipe(dtype)}_flop_per_s.{dtype} = {one.peak_flop_per_s(dtype)!r}"
+    capability = f"compute_capability = '{one.compute_capability}'"
+    again = gpu(written(tmp_path, f"dram_bytes_per_s = {one.dram_bytes_per_s!r}\n{capability}\n{peak}"))
+    assert again.peak_flop_per_s(dtype) == pytest.approx(one.peak_flop_per_s(dtype))
+    assert again.num_sms == pytest.approx(one.num_sms, rel=1.0)
+
+
+@pytest.mark.parametrize("field", ["dram_bytes_per_s", "tensor_flop_per_s.nvfp4"])
 def test_less_than_the_minimum_is_told(field, tmp_path):
     text = "\n".join(line for line in SUCCESSOR.splitlines() if not line.startswith(field))
     missing = field.replace("tensor_flop_per_s.nvfp4", "a peak or rate, such as tensor_flop_per_s.bf16,")

@@ -1,0 +1,1 @@
+"""Results shown: one module per kind of result, each with its text and its JSON, and drawings as SVG."""

@@ -1,0 +1,56 @@
+"""An explanation of one call, as text and as the keys of `explain --json`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..explanation import Explanation
+from ..units import format_binary, format_percent, format_quantity, format_time
+from . import estimates
+from .text import labelled, paragraphs, table
+
+
+def to_dict(x: Explanation) -> dict[str, Any]:
+    """The keys of the estimate, then those of its parts."""
+    return {**estimates.to_dict(x.call, x.estimate), **x.to_dict()}
+
+
+def to_text(x: Explanation) -> str:
+    """The time, how the launch is laid out, and how long each pipe is busy."""
+    return paragraphs(
+        estimates.headline(x.call, x.estimate),
+        labelled(_launch(x)),
+        table(("pipe", "whole GPU", "busiest SM", ""), _pipes(x), ("whole GPU", "busiest SM")),
+        labelled(estimates.origin(x.call, x.gpu, x.estimate)),
+    )
+
+
+def _launch(x: Explanation) -> list[tuple[str, str]]:
+    launch, load, f = x.launch, x.features.load, x.features
+    ctas = "persistent CTAs" if launch.persistent else "CTAs"
+    grid = " x ".join(f"{extent:,}" for extent in launch.grid)
+    choice = ", ".join(f"{name} {value}" for name, value in launch.choice.items())
+    resident = _counted(launch.occupancy.ctas_per_sm, "CTA")
+    slots, dram = format_percent(load.wave_efficiency), format_quantity(f.dram_bytes, "B")
+    mean = f"{load.tasks / x.gpu.num_sms:,.3g}"
+    return [
+        ("tiles", f"{launch.tiles:,}, {launch.choice_source}: {choice}"),
+        ("grid", f"{grid} {ctas} of {launch.threads} threads"),
+        ("one CTA", f"{launch.registers} registers per thread, {format_binary(launch.shared_bytes)} of shared memory"),
+        ("one SM", f"{resident} at once, limited by {' and '.join(launch.occupancy.limiters)}"),
+        ("waves", f"{x.waves:,}, the last {format_percent(load.tail)} full; {slots} of all slots used"),
+        ("busiest SM", f"{load.sm_max_tasks:,.0f} of {_counted(int(load.tasks), 'task')}, the mean is {mean}"),
+        ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
+        ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
+        ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
+    ]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
+    times = {name: (format_time(pipe["gpu_s"]), format_time(pipe["sm_max_s"])) for name, pipe in x.pipes().items()}
+    times["launch"] = ("", format_time(x.launch_floor_s))
+    return [(name, *pair, "the limit" if name == x.estimate.limiter else "") for name, pair in times.items()]

@@ -1,0 +1,41 @@
+"""Building blocks of plain text: aligned tables, labelled lines, lists. No colours, so that a pipe sees the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+_GAP = "  "
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
+    """Columns of one width each; those whose heads are in `right` are aligned to the right."""
+    lines = [list(heads), *(list(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    return "\n".join(_row(line, heads, widths, right) for line in lines)
+
+
+def _row(cells: Sequence[str], heads: Sequence[str], widths: Sequence[int], right: Sequence[str]) -> str:
+    aligned = [
+        cell.rjust(width) if head in right else cell.ljust(width)
+        for cell, head, width in zip(cells, heads, widths, strict=True)
+    ]
+    return _GAP.join(aligned).rstrip()
+
+
+def labelled(pairs: Iterable[tuple[str, str]]) -> str:
+    """One line per pair, the texts one below the other; pairs without text are left out."""
+    kept = [(label, text) for label, text in pairs if text]
+    width = max((len(label) for label, _ in kept), default=0)
+    return "\n".join(f"{label.ljust(width)}{_GAP}{text}" for label, text in kept)
+
+
+def section(head: str, lines: Iterable[str]) -> str:
+    """A head and its lines below it, indented; nothing where there are none."""
+    found = [f"{_GAP}{line}" for line in lines]
+    return "\n".join([head, *found]) if found else ""
+
+
+def paragraphs(*parts: str) -> str:
+    """Parts with a blank line between them; empty ones are left out."""
+    return "\n\n".join(part for part in parts if part)
