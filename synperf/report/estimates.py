@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from ..estimators import Estimate
@@ -21,6 +21,11 @@ def to_dict(call: Any, estimate: Estimate) -> dict[str, Any]:
 def params(call: Any) -> dict[str, Any]:
     """Every field of the call; those that were left to be chosen are None."""
     return {f.name: getattr(call, f.name) for f in fields(call)}
+
+
+def required(call: Any) -> tuple[str, ...]:
+    """Names of the fields that every call of its family gives."""
+    return tuple(f.name for f in fields(call) if f.default is MISSING)
 
 
 def to_text(call: Any, gpu: GPU, estimate: Estimate) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..explanation import Explanation
 from ..units import format_binary, format_percent, format_quantity, format_time
-from . import estimates
+from . import estimates, waves
 from .text import labelled, paragraphs, table
 
 
@@ -23,6 +23,20 @@ def to_text(x: Explanation) -> str:
         table(("pipe", "whole GPU", "busiest SM", ""), _pipes(x), ("whole GPU", "busiest SM")),
         labelled(estimates.origin(x.call, x.gpu, x.estimate)),
     )
+
+
+def drawing(x: Explanation) -> str:
+    """The waves of the launch over the SMs, as SVG; a task takes the time of its slowest pipe."""
+    load, f = x.features.load, x.features
+    launch = waves.Waves(
+        num_tasks=int(load.tasks),
+        num_sms=x.gpu.num_sms,
+        ctas_per_sm=x.launch.occupancy.ctas_per_sm,
+        task_s=f.slowest_sm_s() / load.sm_max_tasks,
+    )
+    sizes = [f"{name}={value}" for name, value in estimates.params(x.call).items() if name in estimates.required(x.call)]
+    heading = f"{' '.join([x.estimate.family, *sizes, str(x.call.dtype)])} on {x.gpu.name}"
+    return waves.render(launch, heading[:90])
 
 
 def _launch(x: Explanation) -> list[tuple[str, str]]:

@@ -1,0 +1,65 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from .. import api, hardware
+from ..errors import FieldError
+from ..hardware import GPU
+
+Family = Annotated[str | None, typer.Argument(help="a family from `synperf kernels`, e.g. gemm", show_default=False)]
+Fields = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[KEY=VALUE]...", help="its fields, e.g. m=4096 n=4096 k=4096 dtype=bf16", show_default=False),
+]
+GpuName = Annotated[str | None, typer.Option("--gpu", help="a name from `synperf gpus`, or a TOML file", show_default=False)]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="FIELD=VALUE", help="change the GPU: dram_bytes_per_s=2x, num_sms=160, dram_bytes=192GB", show_default=False
+    ),
+]
+Origin = Annotated[str | None, typer.Option(help="force one estimator: analytical", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+
+
+def device(name: str | None, changes: Iterable[str] | None) -> GPU:
+    """The GPU of that name or file, with the changes applied.
+
+    Raises:
+        FieldError: no name; a change that is none.
+        UnknownNameError: no such GPU.
+    """
+    if name is None:
+        raise FieldError("gpu: none given; right would be --gpu NAME, a name from `synperf gpus`, or a TOML file")
+    return hardware.what_if(hardware.gpu(name), list(changes or ()))
+
+
+def call(name: str | None, fields: Iterable[str] | None) -> Any:
+    """The call that FAMILY and KEY=VALUE describe.
+
+    Raises:
+        UnknownNameError: no such family.
+        FieldError: a field is unknown, missing, given twice, or not what the family takes.
+    """
+    if name is None:
+        raise FieldError("family: none given; right would be a name from `synperf kernels`, such as gemm")
+    return api.parse_call(name, _values(fields or ()))
+
+
+def _values(fields: Iterable[str]) -> dict[str, str]:
+    """KEY=VALUE as text by key; a list such as 1,2,3 stays text, which fields that are lists take apart."""
+    values: dict[str, str] = {}
+    for given in fields:
+        key, equals, value = given.partition("=")
+        key = key.strip()
+        if not equals or not key or not value.strip():
+            raise FieldError(f"{given!r} is not KEY=VALUE, such as m=4096")
+        if key in values:
+            raise FieldError(f"{key} is given twice, as {values[key]} and as {value}")
+        values[key] = value
+    return values

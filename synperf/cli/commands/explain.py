@@ -1,0 +1,33 @@
+"""Explain the time of one kernel: tiles, waves, the busiest SM, every pipe, occupancy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ... import api
+from ...errors import FieldError
+from ...report import explanations
+from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, call, device
+from ..show import show
+
+
+def explain(
+    family: Family = None,
+    fields: Fields = None,
+    gpu: GpuName = None,
+    changes: Changes = None,
+    origin: Origin = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="draw the waves over the SMs", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    if origin not in (None, "analytical"):
+        raise FieldError(f"origin: an explanation is analytical, since its parts add up to its time, got {origin!r}")
+    explanation = api.explain(call(family, fields), device(gpu, changes))
+    if svg is not None:
+        write(svg, explanations.drawing(explanation))
+    show(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))

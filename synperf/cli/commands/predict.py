@@ -1,0 +1,54 @@
+"""Predict the time of one kernel, or of every row of a table, on a GPU.
+
+One kernel: synperf predict gemm m=4096 n=4096 k=4096 --gpu h100_sxm. A table: synperf predict --calls calls.csv --gpu
+h100_sxm --out out.csv, whose columns are family and its fields; rows keep their order, and results are added as columns.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from ... import api, tables
+from ...errors import FieldError
+from ...report import estimates
+from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, call, device
+from ..show import show
+
+
+def predict(
+    family: Family = None,
+    fields: Fields = None,
+    gpu: GpuName = None,
+    changes: Changes = None,
+    origin: Origin = None,
+    calls: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="a table: .csv, .jsonl, .parquet, or - for CSV on standard input", show_default=False),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="where to write the table; without it, CSV on standard output", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    if calls is None:
+        if out is not None:
+            raise FieldError("out: it is for a table; right would be --calls FILE with it")
+        one, gpu_object = call(family, fields), device(gpu, changes)
+        estimate = api.predict(one, gpu_object, origin=origin)
+        show(as_json, lambda: estimates.to_dict(one, estimate), lambda: estimates.to_text(one, gpu_object, estimate))
+        return
+    if fields:
+        raise FieldError(f"{fields[0]!r}: a table has its own fields; right would be either --calls or KEY=VALUE")
+    if as_json:
+        raise FieldError("json: a table is not one document; right would be --out with a name that ends in .jsonl")
+    plan = tables.Plan(
+        estimate=partial(api.predict, origin=origin),
+        device=lambda name: device(name, changes),
+        family=family,
+        gpu=None if gpu is None else device(gpu, changes),
+    )
+    tables.predict_file(calls, plan, out)

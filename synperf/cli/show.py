@@ -1,0 +1,13 @@
+"""The result of a command on standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..report.jsonout import to_json
+
+
+def show(as_json: bool, document: Callable[[], Any], text: Callable[[], str]) -> None:
+    """Prints one JSON document, or text; what is not asked for is not made."""
+    print(to_json(document()) if as_json else text())
