@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .estimators import Estimate, analytical
-from .estimators.launch import launch_floor
 from .features import PIPES, Features, features
 from .hardware import GPU
+from .hardware.launch import launch_floor
 from .kernels.base import KernelFamily, Launch
 from .numeric import ceil_div
 from .scheduling import TaskGroups
@@ -70,6 +70,7 @@ class Explanation:
             "registers": self.launch.registers,
             "shared_bytes": self.launch.shared_bytes,
             "launch_floor_s": self.launch_floor_s,
+            "reduction_s": f.reduction_s,
             "roofline_s": f.roofline_s,
             "flop": f.flop,
             "compulsory_bytes": f.compulsory_bytes,

@@ -42,6 +42,7 @@ class Features:
     compulsory_bytes: Number
     dram_bytes: Number
     load: Load
+    reduction_s: Number  # a launch that sums partial results, after the tasks
     padding: Number
     intensity_over_ridge: Number
     working_set_over_l2: Number
@@ -49,9 +50,17 @@ class Features:
     def slowest_sm_s(self) -> Number:
         """Time of the slowest pipe on the busiest SM."""
         slowest: Number = 0.0
-        for demand in self.pipes.values():
-            slowest = maximum(slowest, demand.sm_max_s)
+        for name in PIPES:
+            slowest = maximum(slowest, self.busy_s(name))
         return slowest
+
+    def busy_s(self, pipe: str) -> Number:
+        """How long a pipe keeps the call: its time on the busiest SM, and for the SM's own pipes the reduction after.
+
+        DRAM time hides the launch of the reduction.
+        """
+        demand = self.pipes[pipe]
+        return demand.sm_max_s if pipe == "dram" else demand.sm_max_s + self.reduction_s
 
 
 def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
@@ -72,6 +81,7 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         compulsory_bytes=compulsory,
         dram_bytes=dram,
         load=load,
+        reduction_s=groups.reduction_s,
         padding=flop / (load.tasks * (groups.tensor_flop + groups.fma_flop)),
         intensity_over_ridge=flop / compulsory / gpu.ridge_flop_per_byte(call.dtype),
         working_set_over_l2=compulsory / gpu.l2_bytes,

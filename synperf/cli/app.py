@@ -23,7 +23,7 @@ _FOLDER = Path(__file__).parent / "commands"
 
 def main() -> None:
     """Runs the arguments of the process and exits."""
-    gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles; walking over them takes a quarter of the time
+    gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles: looking for some takes a quarter more time
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # µ on a terminal that has none

@@ -11,19 +11,19 @@ from .. import api, hardware
 from ..errors import FieldError
 from ..hardware import GPU
 
-Family = Annotated[str | None, typer.Argument(help="a family from `synperf kernels`, e.g. gemm", show_default=False)]
+Family = Annotated[str | None, typer.Argument(help="a family from `synperf kernels`, e.g. gemm")]
 Fields = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[KEY=VALUE]...", help="its fields, e.g. m=4096 n=4096 k=4096 dtype=bf16", show_default=False),
+    typer.Argument(metavar="[KEY=VALUE]...", help="its fields, e.g. m=4096 n=4096 k=4096 dtype=bf16"),
 ]
-GpuName = Annotated[str | None, typer.Option("--gpu", help="a name from `synperf gpus`, or a TOML file", show_default=False)]
+GpuName = Annotated[str | None, typer.Option("--gpu", help="a name from `synperf gpus`, or a TOML file")]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="FIELD=VALUE", help="change the GPU: dram_bytes_per_s=2x, num_sms=160, dram_bytes=192GB", show_default=False
+        "--set", metavar="FIELD=VALUE", help="change the GPU: dram_bytes_per_s=2x, num_sms=160, dram_bytes=192GB"
     ),
 ]
-Origin = Annotated[str | None, typer.Option(help="force one estimator: analytical", show_default=False)]
+Origin = Annotated[str | None, typer.Option(help="force one estimator: analytical")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 
 
@@ -48,6 +48,8 @@ def call(name: str | None, fields: Iterable[str] | None) -> Any:
     """
     if name is None:
         raise FieldError("family: none given; right would be a name from `synperf kernels`, such as gemm")
+    if "=" in name:
+        raise FieldError(f"family: {name!r} is KEY=VALUE; the family comes before it, such as gemm")
     return api.parse_call(name, _values(fields or ()))
 
 

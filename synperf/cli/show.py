@@ -9,5 +9,10 @@ from ..report.jsonout import to_json
 
 
 def show(as_json: bool, document: Callable[[], Any], text: Callable[[], str]) -> None:
-    """Prints one JSON document, or text; what is not asked for is not made."""
-    print(to_json(document()) if as_json else text())
+    """Prints one JSON document, or text."""
+    print(text_of(as_json, document, text))
+
+
+def text_of(as_json: bool, document: Callable[[], Any], text: Callable[[], str]) -> str:
+    """One JSON document, or text; what is not asked for is not made."""
+    return to_json(document()) if as_json else text()

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..features import PIPES, Features, features
 from ..hardware import GPU
+from ..hardware.launch import launch_floor
 from ..kernels import KernelFamily
 from ..kernels.dispatch import resolve
 from ..numeric import Number, is_array, maximum
 from ..version import VERSION
 from .estimate import Estimate
 from .intervals import LIMITERS, interval
-from .launch import launch_floor
 
 ORIGIN = "analytical"
 _NAMES = np.array(LIMITERS)
@@ -45,7 +45,7 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
         efficiency=f.roofline_s / time_s,
         limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
         origin=ORIGIN,
-        assumptions=gpu.assumptions + assumed,
+        assumptions=gpu.assumptions + assumed + family.assumptions(call, gpu),
         versions={"synperf": VERSION, "analytical": "1"},
     )
 
@@ -55,7 +55,7 @@ def slowest(f: Features, launch_s: float) -> tuple[int | np.ndarray, Number]:
 
     The launch limits where its floor outlasts every pipe.
     """
-    times = [f.pipes[name].sm_max_s for name in PIPES]
+    times = [f.busy_s(name) for name in PIPES]
     if any(is_array(time) for time in times):
         columns = np.stack(np.broadcast_arrays(*times))
         slowest_s = columns.max(axis=0)

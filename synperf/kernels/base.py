@@ -45,6 +45,7 @@ class KernelFamily:
     flop: Callable[[Any], Number]  # useful FLOP, without padding
     compulsory_bytes: Callable[[Any], Number]  # every operand read once, the result written once
     launch: Callable[[Any, GPU], Launch]  # of one call
+    assumptions: Callable[[Any, GPU], tuple[str, ...]]  # sentences for the answer
     dram_bytes: Callable[[Any, GPU], Number]  # with what L2 cannot keep and later waves read again
     example: Any
     summary: str

@@ -16,6 +16,7 @@ from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch, dtype_of, name_of, same_length, whole
 from .gemm_costs import PARTIAL_BYTES, value_bytes
 from .gemm_tiling import Tiling, choose
+from .gemm_traits import traits
 
 _OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16}  # every other format writes bf16
 
@@ -85,7 +86,7 @@ def compulsory_bytes(p: Gemm) -> Number:
 
 
 def dram_bytes(p: Gemm, gpu: GPU) -> Number:
-    """DRAM traffic of a launch that finds L2 cold: compulsory bytes, and what later waves must read again.
+    """DRAM traffic of a launch that finds L2 cold: compulsory bytes, what later waves read again, quantisation.
 
     CTAs that run together cover a block of C whose area is what the accumulators of all SMs hold (half of the
     register files in fp32), as square as m and n allow, so A is passed over n / width times and B m / height
@@ -98,7 +99,14 @@ def dram_bytes(p: Gemm, gpu: GPU) -> Number:
     passes_a = ceil_div(1.0 * p.n * minimum(p.m, side), area)
     passes_b = ceil_div(1.0 * p.m * minimum(p.n, side), area)
     missed = maximum(0.0, 1.0 - gpu.l2_bytes / (a + b))
-    return a + b + c + missed * ((passes_a - 1) * a + (passes_b - 1) * b)
+    repeated = missed * ((passes_a - 1) * a + (passes_b - 1) * b)
+    return a + b + c + repeated + quantise_bytes(p, gpu)
+
+
+def quantise_bytes(p: Gemm, gpu: GPU) -> Number:
+    """DRAM traffic of the pass that quantises the activations, where the engine's kernel begins with one."""
+    per_value = traits(gpu, p.dtype, p.engine, p.kernel).quantise_bytes
+    return per_value * p.m * p.k * p.batch
 
 
 def decompose(p: Gemm, gpu: GPU) -> TaskGroups:
@@ -122,6 +130,7 @@ def tasks(p: Gemm, gpu: GPU, t: Tiling) -> TaskGroups:
         store_bytes=rows * columns * value,
         shared_bytes=(t.tile_m + t.tile_n) * t.k_per_task * p.dtype.bytes,
         ctas_per_sm=t.ctas_per_sm,
+        reduction_s=t.reduction_s,
     )
 
 
@@ -147,11 +156,21 @@ def launch(p: Gemm, gpu: GPU) -> Launch:
 
 _CHOICE = ("tile_m", "tile_n", "tile_k", "split_k", "k_per_task", "cluster_m", "cluster_n")
 
+
+def assumptions(p: Gemm, gpu: GPU) -> tuple[str, ...]:
+    """What is in the time besides the product."""
+    kernel = traits(gpu, p.dtype, p.engine, p.kernel)
+    if not kernel.quantise_bytes:
+        return ()
+    return (f"dram: {kernel.kernel} quantises its activations first, {kernel.quantise_bytes:g} bytes per value of A",)
+
+
 FAMILY = KernelFamily(
     name="gemm",
     call_type=Gemm,
     decompose=decompose,
     launch=launch,
+    assumptions=assumptions,
     flop=flop,
     compulsory_bytes=compulsory_bytes,
     dram_bytes=dram_bytes,

@@ -9,6 +9,7 @@ from ..errors import UnsupportedError
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
 from .gemm_tiles import Tile, build, default_tile_k, tiles
+from .gemm_traits import Traits
 
 if TYPE_CHECKING:
     from .gemm import Gemm
@@ -29,20 +30,21 @@ class Candidate(NamedTuple):
     column_s: float  # one value of k of one column of B
     value_s: float  # writing one value of C
     partial_s: float  # writing and reading one fp32 partial sum, and writing C
+    reduction_s: float  # the launch that sums the slices
     may_split: bool
     ctas_per_sm: float
     tile: Tile
 
 
 @lru_cache(maxsize=256)
-def candidates(gpu: GPU, dtype: DType, out_dtype: DType) -> tuple[Candidate, ...]:
-    """Every feasible tile of this GPU and format with its cost constants."""
-    return tuple(_candidate(gpu, dtype, out_dtype, tile) for tile in tiles(gpu, dtype))
+def candidates(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits) -> tuple[Candidate, ...]:
+    """Every feasible tile of this GPU and format with its cost constants under a kernel's traits."""
+    return tuple(_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in tiles(gpu, dtype))
 
 
 @lru_cache(maxsize=4096)
 def given_candidates(
-    gpu: GPU, dtype: DType, out_dtype: DType, tile_m: int | None, tile_n: int | None, tile_k: int | None
+    gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile_m: int | None, tile_n: int | None, tile_k: int | None
 ) -> tuple[Candidate, ...]:
     """The candidates that have the given parts of a tile; a tile that no library ships is taken as it is.
 
@@ -59,7 +61,7 @@ def given_candidates(
     if not shapes:
         raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
     built = [build(gpu, dtype, m, n, k, *cluster) for m, n in shapes for cluster in shipped.get((m, n), [(1, 1)])]
-    found = tuple(_candidate(gpu, dtype, out_dtype, tile) for tile in built if tile is not None)
+    found = tuple(_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in built if tile is not None)
     if not found:
         m, n = max(shapes)
         raise UnsupportedError(
@@ -73,7 +75,7 @@ def _part(tile_m: int | None, tile_n: int | None) -> str:
     return f"tile_m={tile_m}" if tile_m else f"tile_n={tile_n}"
 
 
-def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, tile: Tile) -> Candidate:
+def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: Tile) -> Candidate:
     a_bytes, b_bytes = value_bytes(dtype)
     l2_s = gpu.num_sms / gpu.l2_bytes_per_s  # per byte: one SM has its share of L2
     math_s = 2.0 * tile.tile_m * tile.tile_n / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz
@@ -83,7 +85,9 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, tile: Tile) -> Candidat
         cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n), step_s=max(math_s, shared_s),
         row_s=a_bytes / tile.cluster_n * l2_s, column_s=b_bytes / tile.cluster_m * l2_s,
         value_s=out_dtype.bytes * l2_s, partial_s=(out_dtype.bytes + PARTIAL_BYTES) * l2_s,
-        may_split=tile.cluster_m == tile.cluster_n == 1, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
+        reduction_s=kernel.reduction_s,
+        may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
+        ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip
 
 
@@ -120,14 +124,15 @@ def split_count(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Numbe
 
 
 def split_cost(p: Gemm, c: Candidate, slices: Number) -> Number:
-    """Seconds of one slice, the only one of its SM, with its partial sums."""
+    """Seconds of one slice, the only one of its SM, with its partial sums and the launch that adds them up."""
     rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
     k = ceil_div(ceil_div(p.k, c.tile_k), slices) * c.tile_k
     l2 = (rows * c.row_s + columns * c.column_s) * minimum(k, p.k) + rows * columns * c.partial_s
-    return maximum(k * c.step_s, l2)
+    return maximum(k * c.step_s, l2) + c.reduction_s
 
 
 def forced_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
     """Seconds of the busiest SM under the given split_k."""
-    split = split_cost(p, c, p.split_k) * ceil_div(num_tiles * p.split_k, num_sms)
+    per_slice = split_cost(p, c, p.split_k) - c.reduction_s
+    split = per_slice * ceil_div(num_tiles * p.split_k, num_sms) + c.reduction_s
     return where(p.split_k == 1, whole_cost(p, c, num_tiles, num_sms), split)

@@ -26,6 +26,7 @@ from .gemm_costs import (
     whole_cost,
 )
 from .gemm_tiles import Tile
+from .gemm_traits import traits
 
 if TYPE_CHECKING:
     from .gemm import Gemm
@@ -38,7 +39,8 @@ class Tiling:
     """One tiling per call: numbers, or columns.
 
     `tasks` are the tiles, rounded up to whole clusters, times `split_k`; `k_per_task` is in whole steps of
-    `tile_k`. `source` says whether the tile was given or chosen; `tile` is the variant of a single call.
+    `tile_k`; `reduction_s` is the launch that sums the slices of split-K, 0 without. `source` says whether the
+    tile was given or chosen; `tile` is the variant of a single call.
     """
 
     tile_m: Number
@@ -51,6 +53,7 @@ class Tiling:
     tasks: Number
     k_per_task: Number
     ctas_per_sm: Number
+    reduction_s: Number
     source: str
     tile: Tile | None
 
@@ -61,14 +64,14 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
     Raises:
         UnsupportedError: a given tile does not fit the GPU, or the GPU lacks the format.
     """
-    out_dtype = p.out_dtype or p.dtype
+    out_dtype, kernel = p.out_dtype or p.dtype, traits(gpu, p.dtype, p.engine, p.kernel)
     given = (p.tile_m, p.tile_n, p.tile_k)
     if all(value is None for value in given):
-        return _least(p, gpu, candidates(gpu, p.dtype, out_dtype), "least cost")
+        return _least(p, gpu, candidates(gpu, p.dtype, out_dtype, kernel), "least cost")
     if any(is_array(value) for value in given):
         return _by_tile(p, gpu, given)
     source = "partly given" if any(value is None for value in given) else "given"
-    return _least(p, gpu, given_candidates(gpu, p.dtype, out_dtype, *given), source)
+    return _least(p, gpu, given_candidates(gpu, p.dtype, out_dtype, kernel, *given), source)
 
 
 def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
@@ -126,6 +129,7 @@ class _Columns(NamedTuple):
     cluster_m: np.ndarray
     cluster_n: np.ndarray
     ctas_per_sm: np.ndarray
+    reduction_s: np.ndarray
 
     @classmethod
     def of(cls, found: tuple[Candidate, ...], index: np.ndarray) -> _Columns:
@@ -145,6 +149,7 @@ def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile:
         tasks=round_up(tiles_m, c.cluster_m) * round_up(tiles_n, c.cluster_n) * p.batch * slices,
         k_per_task=ceil_div(ceil_div(p.k, c.tile_k), slices) * c.tile_k,
         ctas_per_sm=c.ctas_per_sm,
+        reduction_s=where(slices > 1, c.reduction_s, 0.0),
         source=source,
         tile=tile,
     )

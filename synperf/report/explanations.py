@@ -34,7 +34,7 @@ def drawing(x: Explanation) -> str:
         ctas_per_sm=x.launch.occupancy.ctas_per_sm,
         task_s=f.slowest_sm_s() / load.sm_max_tasks,
     )
-    sizes = [f"{name}={value}" for name, value in estimates.params(x.call).items() if name in estimates.required(x.call)]
+    sizes = [f"{name}={getattr(x.call, name)}" for name in estimates.required(x.call)]
     heading = f"{' '.join([x.estimate.family, *sizes, str(x.call.dtype)])} on {x.gpu.name}"
     return waves.render(launch, heading[:90])
 

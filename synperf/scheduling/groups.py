@@ -23,4 +23,5 @@ class TaskGroups:
     store_bytes: Number = 0.0
     shared_bytes: Number = 0.0  # through shared memory
     ctas_per_sm: Number = 1  # resident at once, by registers and shared memory
+    reduction_s: Number = 0.0  # a launch that sums partial results afterwards
     call: Number = None

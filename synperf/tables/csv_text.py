@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
-from io import TextIOWrapper
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,7 +13,6 @@ from ..errors import FileFormatError
 from .batch import Batch, Cells
 from .results import as_text, flat, merge
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _QUOTED = (",", '"', "\n", "\r")
 
 
@@ -30,7 +28,7 @@ def read(path: Path, name: str, size: int) -> Iterator[Batch]:
 
 def read_stream(file: BinaryIO, name: str, size: int) -> Iterator[Batch]:
     """As `read`, from an open file."""
-    reader = csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
+    reader = csv.reader(_lines(file), strict=True)
     try:
         header = _header(next(reader, []), name)
         row = 1
@@ -44,9 +42,17 @@ def read_stream(file: BinaryIO, name: str, size: int) -> Iterator[Batch]:
                 return
             row += len(rows)
     except csv.Error as error:
-        raise FileFormatError(f"{name} line {reader.line_num}: not CSV: {error}") from error
+        reason = str(error).partition(" - ")[0]  # what follows is advice to programmers
+        raise FileFormatError(f"{name} line {reader.line_num}: not CSV: {reason}") from error
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{name} after line {reader.line_num}: not UTF-8 text") from error
+        raise FileFormatError(f"{name} line {reader.line_num + 1}: not UTF-8 text") from error
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    """Lines decoded one by one, so that an error is in the line that it is said to be in."""
+    yield file.readline().removeprefix(BOM_UTF8).decode()
+    for line in file:
+        yield line.decode()
 
 
 def _header(cells: list[str], name: str) -> list[str]:
@@ -63,7 +69,7 @@ def _batch(
     name: str, header: list[str], rows: list[list[str]], row: int, line: int, read_rows: list[list[str]]
 ) -> Batch:
     def place(i: int) -> str:
-        lines = accumulate((1 + sum(len(_LINE_END.findall(c)) for c in cells) for cells in read_rows), initial=line)
+        lines = accumulate((1 + sum(cell.count("\n") for cell in cells) for cells in read_rows), initial=line)
         starts = [start for start, cells in zip(lines, read_rows, strict=False) if cells]
         return f"row {row + i} (line {starts[i]})"
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from secrets import token_hex
 from shutil import copyfileobj
 from stat import S_ISDIR, S_ISREG
 from tempfile import TemporaryDirectory
@@ -18,6 +16,7 @@ from ..errors import FieldError, MissingExtraError, PerfError
 from . import csv_text
 from .batch import Batch
 from .grouping import Plan, predict_batch
+from .outfile import mode, replacing
 
 BATCH_ROWS = 100_000
 STDIN = "-"
@@ -47,12 +46,12 @@ def _batches(calls: str | Path) -> Iterator[Batch]:
     if str(calls) == STDIN:
         return csv_text.read_stream(sys.stdin.buffer, "standard input", BATCH_ROWS)
     path = Path(calls)
-    mode = _mode(path)
-    if mode is None:
+    found = mode(path)
+    if found is None:
         raise FieldError(f"calls: no file {str(calls)!r}")
-    if S_ISDIR(mode):
+    if S_ISDIR(found):
         raise FieldError(f"calls: {str(calls)!r} is a folder, not a table")
-    reader = _format("calls", path) if S_ISREG(mode) else csv_text  # a pipe has no ending
+    reader = _format("calls", path) if S_ISREG(found) else csv_text  # a pipe has no ending
     batches: Iterator[Batch] = reader.read(path, path.name, BATCH_ROWS)
     return batches
 
@@ -67,14 +66,6 @@ def _format(field: str, path: Path) -> ModuleType:
         raise MissingExtraError.of(f"{field}: {suffix[1:]}", "tables") from error
 
 
-def _mode(path: Path) -> int | None:
-    """The file's type and permissions; None where there is none."""
-    try:
-        return path.stat().st_mode
-    except (OSError, ValueError):  # not there, a name too long, or a NUL in it
-        return None
-
-
 @contextmanager
 def _target(calls: str | Path, out: str | Path | None) -> Iterator[tuple[Path, ModuleType]]:
     """(where to write, the module that writes) of a file that is renamed to `out`, or copied where it cannot be."""
@@ -83,13 +74,11 @@ def _target(calls: str | Path, out: str | Path | None) -> Iterator[tuple[Path, M
             yield Path(folder) / "out.csv", csv_text
             _copy(Path(folder) / "out.csv")
         return
-    path, module = _checked(calls, Path(out))
-    part = path.with_name(f".synperf-{os.getpid()}-{token_hex(4)}.part")
-    try:
+    module = _format("out", Path(out))
+    if str(calls) != STDIN and mode(Path(out)) is not None and Path(out).samefile(calls):
+        raise FieldError(f"out: {str(out)!r} is the calls file itself; name another")
+    with replacing("out", Path(out)) as part:
         yield part, module
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _copy(path: Path) -> None:
@@ -97,18 +86,3 @@ def _copy(path: Path) -> None:
     with path.open("rb") as file:
         copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()
-
-
-def _checked(calls: str | Path, out: Path) -> tuple[Path, ModuleType]:
-    """The file that `out` means, links followed, and its format."""
-    module = _format("out", out)
-    mode = _mode(out)
-    if mode is not None and not S_ISREG(mode):
-        raise FieldError(f"out: {str(out)!r} is there and is no file")
-    path = out.resolve() if mode is not None else out
-    folder = _mode(path.parent)
-    if folder is None or not S_ISDIR(folder):
-        raise FieldError(f"out: no folder {str(path.parent)!r}; make it first")
-    if mode is not None and str(calls) != STDIN and _mode(Path(calls)) is not None and path.samefile(calls):
-        raise FieldError(f"out: {str(out)!r} is the calls file itself; name another")
-    return path, module

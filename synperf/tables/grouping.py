@@ -199,4 +199,3 @@ def _put(column: np.ndarray, rows: np.ndarray, value: Any) -> None:
 def _object_list(column: np.ndarray) -> list[Any]:
     found: list[Any] = column.tolist()
     return found
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -20,7 +21,6 @@ _KEY_END = re.compile(rb'"\s*:')
 _DECODER = msgspec.json.Decoder(dict[str, Any])
 _RAW = msgspec.json.Decoder(dict[str, msgspec.Raw])  # keeps the text of every value
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
-_BOM = b"\xef\xbb\xbf"
 
 
 def read(path: Path, name: str, size: int) -> Iterator[Batch]:
@@ -30,7 +30,7 @@ def read(path: Path, name: str, size: int) -> Iterator[Batch]:
         FileFormatError: a line is not an object, or names a field twice.
     """
     with path.open("rb") as file:
-        if file.read(len(_BOM)) != _BOM:
+        if file.read(len(BOM_UTF8)) != BOM_UTF8:
             file.seek(0)
         row = line = 1
         while True:

@@ -1,9 +1,7 @@
 """Constants of one GPU from training rows: launch floors, and sustained rates as shares of the published ones.
 
 * launch floor of a kernel and format: the median of measured time - slowest pipe over the launches whose slowest
-  pipe takes under 0.3 us. The mean error of the analytical estimate on the training rows of nine GPUs is 31.3 %
-  with p10, 29.6 % with p25, 28.3 % with the median, 28.0 % with p60, 28.6 % with p75 and 37.4 % with p90: the
-  median is next to the best, and unlike p60 a value that half of the launches stay under.
+  pipe takes under 0.3 us: a value that half of the next-to-empty launches stay under.
 * clock share: P95 of achieved FLOP rate / published peak over bf16 shapes with m, n, k >= 4096 whose intensity is
   at least four times the ridge. Narrower formats are left out: what they lose is not clock but quantisation.
 * DRAM share: P95 of compulsory bytes / (time - launch floor) / published bandwidth over bf16 shapes whose

@@ -140,7 +140,9 @@ def test_a_binary_file_is_told(content, tmp_path):
 def test_an_empty_file_is_told_what_it_needs(tmp_path):
     path = tmp_path / "gpu.toml"
     path.touch()
-    with pytest.raises(FieldError, match=r"gpu\.toml: dram_bytes_per_s is missing; a partial file needs dram_bytes_per_s"):
+    with pytest.raises(
+        FieldError, match=r"gpu\.toml: dram_bytes_per_s is missing; a partial file needs dram_bytes_per_s"
+    ):
         gpu(str(path))
 
 

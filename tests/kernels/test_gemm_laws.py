@@ -93,8 +93,8 @@ def test_the_chosen_tile_costs_least_of_all_that_could_be_given(drawn):
     own = ("tensor", "fma", "l2", "shared")
 
     def cost(c):
-        pipes = features(GEMM, c, gpu).pipes
-        return max(pipes[name].sm_max_s for name in own)
+        f = features(GEMM, c, gpu)
+        return max(f.busy_s(name) for name in own)
 
     chosen = cost(call)
     for tile_m, tile_n in ((128, 128), (64, 128), (64, 64)):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
-from ... import hardware
-from ...evaluation import evaluate as evaluation
+from ... import evaluation, hardware
 from ...kernels import family as family_named
 from ...report import scores
 from ..arguments import AsJson
@@ -20,9 +19,7 @@ from ..show import show
 def evaluate(
     family: Annotated[str, typer.Argument(help="a family from `synperf kernels`")] = "gemm",
     origin: Annotated[str, typer.Option(help="the estimator")] = "analytical",
-    gpu: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="only this GPU; may be repeated", show_default=False)
-    ] = None,
+    gpu: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
     as_json: AsJson = False,
 ) -> None:
     keys = [hardware.gpu(name).key for name in gpu] if gpu else None

@@ -10,8 +10,9 @@ import typer
 from ... import api
 from ...errors import FieldError
 from ...report import explanations
+from ...tables import outfile
 from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, call, device
-from ..show import show
+from ..show import text_of
 
 
 def explain(
@@ -20,14 +21,14 @@ def explain(
     gpu: GpuName = None,
     changes: Changes = None,
     origin: Origin = None,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="draw the waves over the SMs", show_default=False)
-    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="draw the waves over the SMs")] = None,
     as_json: AsJson = False,
 ) -> None:
     if origin not in (None, "analytical"):
         raise FieldError(f"origin: an explanation is analytical, since its parts add up to its time, got {origin!r}")
     explanation = api.explain(call(family, fields), device(gpu, changes))
+    shown = text_of(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))
     if svg is not None:
-        write(svg, explanations.drawing(explanation))
-    show(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))
+        with outfile.replacing("svg", svg) as part:
+            part.write_text(explanations.drawing(explanation), encoding="utf-8")
+    print(shown)

@@ -17,14 +17,10 @@ from ..show import show
 
 
 def gpus(
-    architecture: Annotated[
-        str | None, typer.Option(help="only this architecture, e.g. hopper", show_default=False)
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(help="only GPUs that multiply this format, e.g. fp8", show_default=False)
-    ] = None,
+    architecture: Annotated[str | None, typer.Option(help="only this architecture, e.g. hopper")] = None,
+    dtype: Annotated[str | None, typer.Option(help="only GPUs that multiply this format, e.g. fp8")] = None,
     min_dram: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="only this much memory or more, e.g. 80GB", show_default=False)
+        str | None, typer.Option(metavar="SIZE", help="only this much memory or more, e.g. 80GB")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,6 +34,13 @@ def gpus(
         wanted: DType = dtype_of("dtype", dtype)
         found = [gpu for gpu in found if wanted in gpu.dtypes()]
     if min_dram is not None:
-        least = parse_quantity(min_dram, "B")
+        least = _bytes("min-dram", min_dram)
         found = [gpu for gpu in found if gpu.dram_bytes >= least]
     show(as_json, lambda: [report.to_dict(gpu) for gpu in found], lambda: report.list_text(found))
+
+
+def _bytes(name: str, value: str) -> float:
+    try:
+        return parse_quantity(value, "B")
+    except FieldError as error:
+        raise FieldError(f"{name}: {error}") from error

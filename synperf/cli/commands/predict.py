@@ -1,7 +1,11 @@
 """Predict the time of one kernel, or of every row of a table, on a GPU.
 
-One kernel: synperf predict gemm m=4096 n=4096 k=4096 --gpu h100_sxm. A table: synperf predict --calls calls.csv --gpu
-h100_sxm --out out.csv, whose columns are family and its fields; rows keep their order, and results are added as columns.
+One kernel: synperf predict gemm m=4096 n=4096 k=4096 --gpu h100_sxm
+
+A table: synperf predict --calls calls.csv --gpu h100_sxm --out out.csv
+
+The columns of a table are family, the family's fields, and gpu where rows differ in it. Rows keep their order and their
+text; the results are added as columns. Columns that are no field are kept as they are.
 """
 
 from __future__ import annotations
@@ -26,11 +30,11 @@ def predict(
     origin: Origin = None,
     calls: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="a table: .csv, .jsonl, .parquet, or - for CSV on standard input", show_default=False),
+        typer.Option(metavar="FILE", help="a table: .csv, .jsonl, .parquet, or - for CSV on standard input"),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="where to write the table; without it, CSV on standard output", show_default=False),
+        typer.Option(metavar="FILE", help="where to write the table; without it, CSV on standard output"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..hardware import GPU, DType
+from .dtype import DType
+from .gpu import GPU
 
 
 @lru_cache(maxsize=4096)
