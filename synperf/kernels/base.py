@@ -82,9 +82,9 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Any:
 
 def num_calls(call: Any) -> int | None:
     """Rows of a call that holds columns; None for a single call."""
-    for f in fields(call):
-        value = getattr(call, f.name)
-        if isinstance(value, np.ndarray):
+    for name in call.__slots__:
+        value = getattr(call, name)
+        if type(value) is np.ndarray:
             return len(value)
     return None
 

@@ -118,4 +118,9 @@ def _quoted(cells: list[str]) -> list[str]:
     text = "".join(cells)
     if not any(mark in text for mark in _QUOTED):
         return cells
-    return ['"' + c.replace('"', '""') + '"' if any(mark in c for mark in _QUOTED) else c for c in cells]
+    found = {cell: _quote(cell) for cell in set(cells)}  # results repeat
+    return [found[cell] for cell in cells]
+
+
+def _quote(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in _QUOTED) else cell

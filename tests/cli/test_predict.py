@@ -45,8 +45,8 @@ def test_a_whole_number_may_be_written_in_several_ways(text):
 
 def test_a_changed_gpu_is_named_so_and_faster():
     plain = json.loads(invoke("predict", *SIZES, "--gpu", "h100_sxm", "--json").out)
-    seen = invoke("predict", *SIZES, "--gpu", "h100_sxm", "--set", "num_sms=2x", "--set", "dram_bytes_per_s=2x", "--json")
-    changed = json.loads(seen.out)
+    changes = ("--set", "num_sms=2x", "--set", "dram_bytes_per_s=2x")
+    changed = json.loads(invoke("predict", *SIZES, "--gpu", "h100_sxm", *changes, "--json").out)
     assert changed["gpu"] == "h100_sxm_what_if"
     assert changed["time_s"] < plain["time_s"]
     assert any("num_sms" in text for text in changed["assumptions"])

@@ -22,11 +22,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 def rows_of(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_csv_goes_to_standard_output_with_the_results_as_columns(folder):
+@pytest.mark.usefixtures("folder")
+def test_csv_goes_to_standard_output_with_the_results_as_columns():
     seen = invoke("predict", "--calls", "calls.csv", "--gpu", "h100_sxm")
     assert (seen.code, seen.err) == (0, "")
     assert seen.out.splitlines()[0] == (
@@ -41,7 +46,8 @@ def test_csv_goes_to_standard_output_with_the_results_as_columns(folder):
     assert second["versions"] == ";".join(f"{name}={version}" for name, version in expected.versions.items())
 
 
-def test_standard_input_is_csv(folder):
+@pytest.mark.usefixtures("folder")
+def test_standard_input_is_csv():
     from_file = invoke("predict", "--calls", "calls.csv", "--gpu", "h100_sxm")
     assert invoke("predict", "--calls", "-", "--gpu", "h100_sxm", stdin=CALLS.encode()) == from_file
 
@@ -52,15 +58,15 @@ def test_a_file_is_written_complete_and_alone(folder, name):
         pytest.importorskip("polars")
     seen = invoke("predict", "--calls", "calls.csv", "--gpu", "h100_sxm", "--out", name)
     assert (seen.code, seen.out, seen.err) == (0, "", "")
-    assert sorted(os.listdir(folder)) == ["calls.csv", name]
+    assert names(folder) == ["calls.csv", name]
 
 
-def test_a_family_for_all_rows_makes_its_column_needless(folder):
+def test_a_family_for_all_rows_makes_its_column_needless():
     seen = invoke("predict", "gemm", "--calls", "-", "--gpu", "h100_sxm", stdin=b"m,n,k\n1,2,3\n")
     assert rows_of(seen.out)[0]["family"] == "gemm"
 
 
-def test_a_column_gpu_beats_the_option_and_set_changes_every_gpu(folder):
+def test_a_column_gpu_beats_the_option_and_set_changes_every_gpu():
     table = b"family,gpu,m,n,k\ngemm,a100_sxm,64,64,64\ngemm,,64,64,64\n"
     seen = invoke("predict", "--calls", "-", "--gpu", "h100_sxm", "--set", "num_sms=2x", stdin=table)
     first, second = rows_of(seen.out)
@@ -79,30 +85,30 @@ def test_a_header_alone_gives_a_header_alone():
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "said"),  # `~` stands for the name of the table
     [
-        (b"", "standard input has no header line; the first line must name the columns, such as family,m,n,k"),
-        (b"family,m,n,k\ngemm,1,1,1\ngemm,0,1,1\n", "standard input row 2 (line 3): m must be a whole number from 1"),
-        (b"family,m,n,k\n\ngemm,1,,1\n", "standard input row 1 (line 3): gemm: missing n"),
-        (b'note,family,m,n,k\n"a\nb",gemm,1,1,1\nx,gemm,1,1,x\n', "standard input row 2 (line 4): k must be a whole number"),
-        (b"family,m,n,k\ngem,1,1,1\n", "standard input row 1 (line 2): no kernel family named 'gem'; nearest: gemm"),
-        (b"family,m,n,k\n,1,1,1\n", "standard input row 1 (line 2): family is empty"),
-        (b"family,m,n,k,gpu\ngemm,1,1,1,h21\n", "standard input row 1 (line 2): no GPU named 'h21'; nearest: h20"),
-        (b"family,m,n,k,dtype\ngemm,1,1,1,bf16\ngemm,1,1,1,nvfp4\n", "standard input row 2 (line 3): dtype: H100 SXM has no"),
-        (b"family,m,n,k,dtpye\ngemm,1,1,1,bf16\n", "standard input: column 'dtpye' looks like the field dtype"),
-        (b"family,M,n,k\ngemm,1,1,1\n", "standard input: column 'M' looks like the field m"),
-        (b"family,m,m,k\ngemm,1,1,1\n", "standard input line 1: column 'm' is there twice"),
-        (b"family,m,n,k,time_s\ngemm,1,1,1,1\n", "standard input: column time_s is one of the results"),
-        (b"family,m,n,k\ngemm,1,1\n", "standard input row 1 (line 2): 3 cells, but the header has 4"),
-        (b"family;m;n;k\ngemm;1;1;1\n", "standard input: family: none given for all rows, and no such column among family;m;n;k"),
-        (b'family,m,n,k\n"gemm,1,1,1\n', "standard input line 2: not CSV"),
-        (b"family,m,n,k\ngemm,1,1,\xff\n", "standard input line 2: not UTF-8 text"),
+        (b"", "~ has no header line; the first line must name the columns, such as family,m,n,k"),
+        (b"family,m,n,k\ngemm,1,1,1\ngemm,0,1,1\n", "~ row 2 (line 3): m must be a whole number from 1"),
+        (b"family,m,n,k\n\ngemm,1,,1\n", "~ row 1 (line 3): gemm: missing n"),
+        (b'note,family,m,n,k\n"a\nb",gemm,1,1,1\nx,gemm,1,1,x\n', "~ row 2 (line 4): k must be a whole number"),
+        (b"family,m,n,k\ngem,1,1,1\n", "~ row 1 (line 2): no kernel family named 'gem'; nearest: gemm"),
+        (b"family,m,n,k\n,1,1,1\n", "~ row 1 (line 2): family is empty"),
+        (b"family,m,n,k,gpu\ngemm,1,1,1,h21\n", "~ row 1 (line 2): no GPU named 'h21'; nearest: h20"),
+        (b"family,m,n,k,dtype\ngemm,1,1,1,bf16\ngemm,1,1,1,nvfp4\n", "~ row 2 (line 3): dtype: H100 SXM has no"),
+        (b"family,m,n,k,dtpye\ngemm,1,1,1,bf16\n", "~: column 'dtpye' looks like the field dtype"),
+        (b"family,M,n,k\ngemm,1,1,1\n", "~: column 'M' looks like the field m"),
+        (b"family,m,m,k\ngemm,1,1,1\n", "~ line 1: column 'm' is there twice"),
+        (b"family,m,n,k,time_s\ngemm,1,1,1,1\n", "~: column time_s is one of the results"),
+        (b"family,m,n,k\ngemm,1,1\n", "~ row 1 (line 2): 3 cells, but the header has 4"),
+        (b"family;m;n;k\ngemm;1;1;1\n", "~: family: none given for all rows, and no such column among family;m;n;k"),
+        (b'family,m,n,k\n"gemm,1,1,1\n', "~ line 2: not CSV"),
+        (b"family,m,n,k\ngemm,1,1,\xff\n", "~ line 2: not UTF-8 text"),
     ],
 )
 def test_bad_input_names_table_row_line_and_field(table, said):
     seen = invoke("predict", "--calls", "-", "--gpu", "h100_sxm", stdin=table)
     assert_refused(seen)
-    assert seen.err.startswith(f"synperf: {said}")
+    assert seen.err.startswith(f"synperf: {said.replace('~', 'standard input')}")
 
 
 @pytest.mark.parametrize(
@@ -122,11 +128,11 @@ def test_bad_input_names_table_row_line_and_field(table, said):
 def test_a_wrong_file_is_refused_and_nothing_is_left(folder, arguments, said):
     (folder / "folder.csv").mkdir()
     (folder / "link.csv").symlink_to("calls.csv")
-    before = sorted(os.listdir(folder))
+    before = names(folder)
     seen = invoke("predict", *arguments, "--gpu", "h100_sxm")
     assert_refused(seen)
     assert seen.err.startswith(f"synperf: {said}")
-    assert sorted(os.listdir(folder)) == before
+    assert names(folder) == before
 
 
 @pytest.mark.parametrize("out", ["out.csv", "out.jsonl", "out.parquet"])
@@ -137,7 +143,7 @@ def test_an_error_in_the_last_row_leaves_the_old_file_and_no_part(folder, out):
     (folder / out).write_text("old")
     assert_refused(invoke("predict", "--calls", "calls.csv", "--gpu", "h100_sxm", "--out", out))
     assert (folder / out).read_text() == "old"
-    assert sorted(os.listdir(folder)) == ["calls.csv", out]
+    assert names(folder) == ["calls.csv", out]
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
@@ -148,7 +154,8 @@ def test_a_folder_that_may_not_be_written_is_named(folder):
     assert "Permission denied" in seen.err
 
 
-def test_parquet_without_polars_says_how_to_get_it(folder, monkeypatch):
+@pytest.mark.usefixtures("folder")
+def test_parquet_without_polars_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     monkeypatch.delitem(sys.modules, "synperf.tables.frames", raising=False)
     seen = invoke("predict", "--calls", "calls.csv", "--gpu", "h100_sxm", "--out", "out.parquet")
@@ -162,4 +169,5 @@ def test_json_lines_carry_the_keys_and_types_of_predict_json(folder):
     line = (folder / "out.jsonl").read_text()
     one = json.loads(invoke("predict", "gemm", "m=128", "n=256", "k=512", "--gpu", "h100_sxm", "--json").out)
     assert '"id":1.50' in line
-    assert json.loads(line) == {"m": 128, "n": 256, "k": 512, "id": 1.5} | {k: v for k, v in one.items() if k != "params"}
+    del one["params"]
+    assert json.loads(line) == {"m": 128, "n": 256, "k": 512, "id": 1.5} | one
