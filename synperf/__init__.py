@@ -1,6 +1,6 @@
 """How long GPU work takes and why: `gpu`, `predict`, `explain`, and one class per kernel family."""
 
-from .api import explain, parse_call, predict
+from .api import explain, parse_call, predict, tile_profile
 from .errors import PerfError
 from .estimators import Estimate
 from .hardware import GPU, DType, gpu, gpus, what_if
@@ -19,5 +19,6 @@ __all__ = [
     "gpus",
     "parse_call",
     "predict",
+    "tile_profile",
     "what_if",
 ]

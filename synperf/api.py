@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from . import hardware
 from .errors import FieldError, UnknownNameError
@@ -11,13 +14,17 @@ from .estimators import Estimate, analytical
 from .explanation import Explanation, explanation
 from .hardware import GPU
 from .kernels import KernelFamily, families, family
-from .kernels.base import call_from, num_calls, take
+from .kernels.base import Call, call_from, num_calls, take
+from .kernels.gemm_profile import TileProfile
+from .kernels.gemm_profile import read as read_profile
 
+Table = TypeVar("Table")  # a list of dicts, a dict of columns, a polars DataFrame
 CHUNK = 16_384  # calls per pass of array arithmetic: the columns of one pass stay in the caches
-_ESTIMATORS: dict[str, Callable[[KernelFamily, Any, GPU], Estimate]] = {analytical.ORIGIN: analytical.estimate}
+Estimator = Callable[[KernelFamily, Any, GPU], Estimate]
+_ESTIMATORS: dict[str, Estimator] = {analytical.ORIGIN: analytical.estimate}
 
 
-def parse_call(family_name: str, fields: Mapping[str, Any]) -> Any:
+def parse_call(family_name: str, fields: Mapping[str, Any]) -> Call:
     """The call that text, numbers or arrays by field name describe.
 
     Raises:
@@ -27,51 +34,107 @@ def parse_call(family_name: str, fields: Mapping[str, Any]) -> Any:
     return call_from(family(family_name), fields)
 
 
-def predict(call: Any, gpu: GPU | str, *, origin: str | None = None) -> Estimate:
-    """How long a call takes, or each call of columns.
+@overload
+def predict(
+    call: Call, gpu: GPU | str | Path | None = None, *, origin: str | None = None, tiles: TileProfile | None = None
+) -> Estimate: ...
+@overload
+def predict(
+    call: Table, gpu: GPU | str | Path | None = None, *, origin: str | None = None, tiles: TileProfile | None = None
+) -> Table: ...
+def predict(
+    call: Any, gpu: GPU | str | Path | None = None, *, origin: str | None = None, tiles: TileProfile | None = None
+) -> Any:
+    """How long a call takes, or each call of columns, or each row of a table.
 
-    `origin` forces one estimator; without it the best that knows the family answers, and the estimate names it.
+    A call gives an `Estimate`. A table (a list of dicts, a dict of columns, a polars DataFrame) has the columns `family`
+    and its fields, and gives a table of its kind with the results as further columns; a column `gpu` may name a GPU
+    per row. `origin` forces one estimator; without it the best that knows the family answers, and says which it was.
+    `tiles` is a profile of recorded launches, read by `tile_profile`.
 
     Raises:
         UnknownNameError: no such GPU.
         FieldError: `origin` names no estimator; the call names an engine or kernel that does not exist.
         UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
     """
-    device = hardware.gpu(gpu) if isinstance(gpu, str) else gpu
-    kind = family_of(call)
-    estimator = _estimator(origin)
+    device = None if gpu is None else _device(gpu)
+    kind = _family_by_type().get(type(call))
+    if kind is None:
+        return _predict_table(call, device, origin, tiles)
+    if device is None:
+        raise FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
+    said: tuple[str, ...] = ()
+    if tiles is not None:
+        call, sentence = tiles.fill(call, device)
+        said = (sentence,)
+    estimate = _estimate(kind, call, device, _estimator(origin))
+    return replace(estimate, assumptions=estimate.assumptions + said) if said else estimate
+
+
+def _estimate(kind: KernelFamily, call: Any, gpu: GPU, estimator: Estimator) -> Estimate:
     size = num_calls(call)
     if size is None or size <= CHUNK:
-        return estimator(kind, call, device)
+        return estimator(kind, call, gpu)
     starts = range(0, size, CHUNK)
-    return Estimate.join([estimator(kind, take(call, slice(start, start + CHUNK)), device) for start in starts])
+    return Estimate.join([estimator(kind, take(call, slice(start, start + CHUNK)), gpu) for start in starts])
 
 
-def explain(call: Any, gpu: GPU | str) -> Explanation:
+def _predict_table(table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | None) -> Any:
+    from .tables import Plan, is_table, predict_table  # not needed for a single call, and slow to import
+
+    if not is_table(table):
+        known = ", ".join(t.__name__ for t in _family_by_type())
+        raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
+    return predict_table(table, Plan(estimate=partial(predict, origin=origin, tiles=tiles), device=_device, gpu=gpu))
+
+
+def explain(call: Call, gpu: GPU | str | Path, *, tiles: TileProfile | None = None) -> Explanation:
     """Why one call takes its time: tiles, grid, waves, the busiest SM, every pipe's demand, occupancy.
 
     Raises: as `predict`; and FieldError where the call holds columns of many.
     """
-    device = hardware.gpu(gpu) if isinstance(gpu, str) else gpu
+    device, kind = _device(gpu), family_of(call)
     if num_calls(call) is not None:
         raise FieldError("call: one call is explained at a time, got columns")
-    return explanation(family_of(call), call, device)
+    if tiles is None:
+        return explanation(kind, call, device)
+    call, sentence = tiles.fill(call, device)
+    found = explanation(kind, call, device)
+    return replace(found, estimate=replace(found.estimate, assumptions=(*found.estimate.assumptions, sentence)))
 
 
-def family_of(call: Any) -> KernelFamily:
+def tile_profile(path: str | Path) -> TileProfile:
+    """The recorded launches of a CSV file, whose tiles then stand for calls of near shape.
+
+    Raises:
+        FileFormatError: the file cannot be read, or a row is not what it should be.
+    """
+    return read_profile(path)
+
+
+def _device(gpu: GPU | str | Path) -> GPU:
+    return gpu if isinstance(gpu, GPU) else hardware.gpu(gpu)
+
+
+@cache
+def _family_by_type() -> dict[type, KernelFamily]:
+    return {kind.call_type: kind for kind in families().values()}
+
+
+def family_of(call: Call) -> KernelFamily:
     """The family that a call belongs to.
 
     Raises:
         FieldError: it is not a call of any family.
     """
-    for kind in families().values():
-        if type(call) is kind.call_type:
-            return kind
-    known = ", ".join(kind.call_type.__name__ for kind in families().values())
-    raise FieldError(f"call must be one of {known}, got {type(call).__name__}")
+    found = _family_by_type().get(type(call))
+    if found is None:
+        known = ", ".join(t.__name__ for t in _family_by_type())
+        raise FieldError(f"call must be one of {known}, got {type(call).__name__}")
+    return found
 
 
-def _estimator(origin: str | None) -> Callable[[KernelFamily, Any, GPU], Estimate]:
+def _estimator(origin: str | None) -> Estimator:
     if origin is None:
         return analytical.estimate
     if origin not in _ESTIMATORS:

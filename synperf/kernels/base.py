@@ -16,6 +16,12 @@ from ..scheduling import Occupancy, TaskGroups
 MAX_EXTENT = 2**31 - 1
 
 
+class Call:
+    """One kernel invocation, or columns of many: the base of every family's class of calls."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """How one call is launched: what `explain` shows beyond the work of its tasks.
@@ -40,7 +46,7 @@ class KernelFamily:
     """One kind of kernel: its name, the class of its calls and the functions that take them apart."""
 
     name: str
-    call_type: type
+    call_type: type[Call]
     decompose: Callable[[Any, GPU], TaskGroups]
     flop: Callable[[Any], Number]  # useful FLOP, without padding
     compulsory_bytes: Callable[[Any], Number]  # every operand read once, the result written once
@@ -59,7 +65,7 @@ class KernelFamily:
         return tuple(f.name for f in fields(self.call_type))
 
 
-def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Any:
+def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
     """The call that `values` (text, numbers or arrays by field name) describe; empty values take the default.
 
     Raises:
@@ -77,7 +83,8 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Any:
     missing = [name for name in family.required() if name not in given]
     if missing:
         raise FieldError(f"{family.name}: missing {', '.join(missing)}")
-    return family.call_type(**given)
+    call: Call = family.call_type(**given)
+    return call
 
 
 def num_calls(call: Any) -> int | None:

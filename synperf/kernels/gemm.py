@@ -13,7 +13,7 @@ from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, maximum, minimum, where
 from ..scheduling import TaskGroups
 from ..scheduling.software import num_workers
-from .base import KernelFamily, Launch, dtype_of, name_of, same_length, whole
+from .base import Call, KernelFamily, Launch, dtype_of, name_of, same_length, whole
 from .gemm_costs import PARTIAL_BYTES, value_bytes
 from .gemm_tiling import Tiling, choose
 from .gemm_traits import traits
@@ -22,7 +22,7 @@ _OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16} 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gemm:
+class Gemm(Call):
     """Extents in elements: numbers, or arrays of one length for many calls at once.
 
     `batch` independent products of one shape. Tile fields that are not given are chosen (`gemm_tiling`).

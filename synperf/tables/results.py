@@ -24,6 +24,8 @@ def merge(batch: Batch, answers: Mapping[str, Cells]) -> dict[str, Cells]:
 
 def fill(cells: Cells, answers: Cells) -> Cells:
     """`cells` with the empty ones taken from `answers`."""
+    if not any(map(is_empty, cells)):
+        return cells
     return [answer if is_empty(cell) else cell for cell, answer in zip(cells, answers, strict=True)]
 
 
