@@ -47,7 +47,7 @@ def predict(
 ) -> Any:
     """How long a call takes, or each call of columns, or each row of a table.
 
-    A call gives an `Estimate`. A table (a list of dicts, a dict of columns, a polars DataFrame) has the columns `family`
+    A call gives an `Estimate`. A table (a list of dicts, a dict of columns, a DataFrame) has the columns `family`
     and its fields, and gives a table of its kind with the results as further columns; a column `gpu` may name a GPU
     per row. `origin` forces one estimator; without it the best that knows the family answers, and says which it was.
     `tiles` is a profile of recorded launches, read by `tile_profile`.

@@ -106,8 +106,9 @@ def test_columns_that_are_no_field_pass_through_unless_they_resemble_one():
     [
         ({"m": 0}, "table row 2: m must be a whole number from 1 to 2147483647, got 0"),
         ({"m": True}, "table row 2: m must be a whole number from 1 to 2147483647, got True"),
-        ({"m": [1, 2]}, "table row 2: m"),
-        ({"m": {"a": 1}}, "table row 2: m"),
+        ({"m": [1, 2]}, "table row 2: m must be a whole number from 1 to 2147483647, got '[1,2]'"),
+        ({"m": [None, []]}, "table row 2: m must be a whole number from 1 to 2147483647, got '[null,[]]'"),
+        ({"m": {"a": 1}}, "table row 2: m must be a whole number from 1 to 2147483647, got '{\"a\":1}'"),
         ({"m": float("nan")}, "table row 2: m must be a whole number from 1 to 2147483647, got nan"),
         ({"m": 10**400}, "table row 2: m must be a whole number"),
         ({"m": None}, "table row 2: gemm: missing m"),

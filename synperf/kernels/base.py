@@ -46,7 +46,7 @@ class KernelFamily:
     """One kind of kernel: its name, the class of its calls and the functions that take them apart."""
 
     name: str
-    call_type: type[Call]
+    call_type: type[Any]  # of Call, a dataclass
     decompose: Callable[[Any, GPU], TaskGroups]
     flop: Callable[[Any], Number]  # useful FLOP, without padding
     compulsory_bytes: Callable[[Any], Number]  # every operand read once, the result written once

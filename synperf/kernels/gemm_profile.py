@@ -11,6 +11,7 @@ import csv
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class TileProfile:
     name: str
     launches: tuple[Recorded, ...]
 
-    def fill(self, call: Gemm, gpu: GPU) -> tuple[Gemm, str]:
+    def fill(self, call: Any, gpu: GPU) -> tuple[Any, str]:
         """The call with the tile of the nearest recorded (m, n, k), and a sentence that says which.
 
         Looked for on the same compute capability, else on the nearest one of the same instruction set. A call with

@@ -63,7 +63,7 @@ def as_array(cells: Cells) -> np.ndarray:
     found = _digits(cells)
     if found is not None:
         return found
-    return np.fromiter((_one(cell) for cell in cells), dtype=object, count=len(cells))
+    return np.fromiter((one_value(cell) for cell in cells), dtype=object, count=len(cells))
 
 
 def plain(cell: Any) -> Any:
@@ -71,8 +71,8 @@ def plain(cell: Any) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _one(cell: Any) -> Any:
-    """A cell as one value: lists become text, which no number field takes."""
+def one_value(cell: Any) -> Any:
+    """A cell of a number field as one value: lists become text, which no such field takes."""
     return msgspec.json.encode(cell, enc_hook=str).decode() if isinstance(cell, list | tuple | dict) else plain(cell)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -51,13 +54,41 @@ def read(path: Path, name: str, size: int) -> Iterator[Batch]:
     Raises:
         FileFormatError: not a parquet file.
     """
+    scan = _asked(name, lambda: pl.scan_parquet(path, glob=False))
+    total = _asked(name, lambda: scan.select(pl.len()).collect().item())
+    for start in range(0, max(total, 1), size):
+        yield batch_of(_asked(name, partial(_collect, scan, start, size)), name, start + 1)
+
+
+def _collect(scan: pl.LazyFrame, start: int, size: int) -> pl.DataFrame:
+    return scan.slice(start, size).collect()
+
+
+def _asked(name: str, question: Callable[[], Any]) -> Any:
+    """What polars answers.
+
+    Raises:
+        FileFormatError: it fails or panics.
+    """
     try:
-        scan = pl.scan_parquet(path, glob=False)
-        total = scan.select(pl.len()).collect().item()
-        for start in range(0, max(total, 1), size):
-            yield batch_of(scan.slice(start, size).collect(), name, start + 1)
+        with _hushed():
+            return question()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise FileFormatError(f"{name} is not a parquet file: {error}") from error
+        reason = str(error).partition("\n")[0]
+        raise FileFormatError(f"{name} is not a parquet file: {reason}") from error
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keeps standard error quiet, where threads of polars print that they panic before the error is raised."""
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
 
 
 def batch_of(frame: pl.DataFrame, name: str, first_row: int = 1) -> Batch:

@@ -14,7 +14,7 @@ from ..estimators import Estimate
 from ..hardware import GPU
 from ..kernels import KernelFamily, family
 from ..kernels.base import call_from
-from .batch import Batch, Cells, as_array, is_empty, pick, plain, presence
+from .batch import Batch, Cells, as_array, is_empty, one_value, pick, plain, presence
 from .headings import NUMBERS, RESULTS, check_results, check_spelling, number_fields
 
 
@@ -164,9 +164,11 @@ def _first_failure(
         half = rows[: len(rows) // 2]
         rows = half if fails(half) else rows[len(rows) // 2 :]
     row = int(rows[0])
+    values = {name: plain(batch.columns[name][row]) for name in kind.field_names() if name in batch.columns}
+    numbers = number_fields(kind)
     try:
-        cells = {name: plain(batch.columns[name][row]) for name in kind.field_names() if name in batch.columns}
-        plan.estimate(call_from(kind, cells), device)
+        one = {name: one_value(value) if name in numbers else value for name, value in values.items()}
+        plan.estimate(call_from(kind, one), device)
     except PerfError as found:
         return row, found
     return row, error
