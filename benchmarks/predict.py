@@ -1,6 +1,6 @@
 """How fast one prediction, a million and a cold process are. Prints medians, and ratios against baselines here.
 
-    python benchmarks/predict.py [--json]
+python benchmarks/predict.py [--json]
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 def shapes(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log-uniform m, n, k, so that small, split and large problems all occur."""
     rng = np.random.default_rng(0)
-    return tuple(np.exp(rng.uniform(0, np.log(32768), count)).astype(np.int64) + 1 for _ in range(3))  # type: ignore[return-value]
+    m, n, k = (np.exp(rng.uniform(0, np.log(32768), count)).astype(np.int64) + 1 for _ in range(3))
+    return m, n, k
 
 
 def warm_call_s(gpu: synperf.GPU) -> float:
@@ -62,7 +63,8 @@ def main() -> None:
     gpu = synperf.gpu("h100_sxm")
     m, n, k = shapes(MILLION)
     empty = seconds(lambda: subprocess.run([sys.executable, "-c", "import numpy"], check=True), 7)
-    command = [sys.executable, "-m", "synperf", "predict", "gemm", "m=4096", "n=4096", "k=4096", "--gpu", "h100_sxm", "--json"]
+    call = ["gemm", "m=4096", "n=4096", "k=4096", "--gpu", "h100_sxm", "--json"]
+    command = [sys.executable, "-m", "synperf", "predict", *call]
     figures = {
         "warm_call_s": warm_call_s(gpu),
         "million_s": seconds(lambda: synperf.predict(Gemm(m=m, n=n, k=k), gpu), 5),
@@ -75,7 +77,8 @@ def main() -> None:
         return
     one, million, cold = figures["warm_call_s"], figures["million_s"], figures["cold_process_s"]
     print(f"one warm call            {one * 1e6:8.1f} us   budget 60 us")
-    print(f"a million from arrays    {million:8.3f} s    budget 2 s; {million / figures['million_roofline_s']:.1f} x a bare roofline")
+    ratio = million / figures["million_roofline_s"]
+    print(f"a million from arrays    {million:8.3f} s    budget 2 s; {ratio:.1f} x a bare roofline")
     print(f"cold process, one answer {cold:8.3f} s    budget 0.3 s; {cold / empty:.1f} x `import numpy`")
 
 
