@@ -41,8 +41,8 @@ WORDS = st.sampled_from(
     ["gemm", "m=64", "n=64", "k=64", "m=0", "m=-1", "m=1.5", "m=1e3", "m=", "=", "m=m=m", "mm=1", "batch=2", "m=1,2,3",
      "k=2147483648", "dtype=fp8", "dtype=fp9", "engine=vllm", "tile_m=128", "split_k=99999", "h100_sxm", "H100", "h21",
      "--gpu", "a100_sxm", "--set", "num_sms=2x", "dram_bytes=1e99", "num_sms=0x", "--json", "--origin", "analytical",
-     "learned", "--svg", "out.svg", "--calls", "calls.csv", "-", "--out", "out.csv", "out.parquet", "--help", "--", "-h",
-     "--dtype", "--architecture", "hopper", "--min-dram", "80GB", "", " ", "none.toml", ".", "/"]
+     "learned", "--svg", "out.svg", "--calls", "calls.csv", "-", "--out", "out.csv", "out.parquet", "--help", "--",
+     "-h", "--dtype", "--architecture", "hopper", "--min-dram", "80GB", "", " ", "none.toml", ".", "/"]
 )  # fmt: skip
 ARGUMENTS = st.lists(st.one_of(WORDS, WORDS, WORDS, st.text(max_size=6)), max_size=10)
 

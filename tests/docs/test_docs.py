@@ -1,6 +1,8 @@
 """The documentation says what is: files exist, links lead somewhere, examples run."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,13 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(code, str(page), "exec"), {})
+
+
+def test_the_readme_shows_what_its_first_command_prints():
+    readme = (ROOT / "README.md").read_text()
+    command = re.search(r"&& synperf (explain .*)", readme)[1].split()
+    run = subprocess.run([sys.executable, "-m", "synperf", *command], capture_output=True, text=True, check=True)
+    assert re.search(r"```text\n(.*?)```", readme, re.DOTALL)[1] == run.stdout
 
 
 def test_the_changelog_names_this_version_or_what_is_unreleased():

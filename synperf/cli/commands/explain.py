@@ -21,7 +21,7 @@ def explain(
     gpu: GpuName = None,
     changes: Changes = None,
     origin: Origin = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="draw the waves over the SMs")] = None,
+    svg: Annotated[str | None, typer.Option(metavar="FILE", help="draw the waves over the SMs")] = None,
     as_json: AsJson = False,
 ) -> None:
     if origin not in (None, "analytical"):
@@ -29,6 +29,6 @@ def explain(
     explanation = api.explain(call(family, fields), device(gpu, changes))
     shown = text_of(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))
     if svg is not None:
-        with outfile.replacing("svg", svg) as part:
+        with outfile.replacing("svg", Path(svg)) as part:
             part.write_text(explanations.drawing(explanation), encoding="utf-8")
     print(shown)
