@@ -1,7 +1,7 @@
 """How long GPU work takes and why: `gpu`, `predict`, `explain`, and one class per kernel family."""
 
-from .api import explain, parse_call, predict, tile_profile
-from .errors import PerfError
+from .api import explain, parse_call, predict, predict_file, tile_profile
+from .errors import FieldError, FileFormatError, PerfError, UnknownNameError, UnsupportedError
 from .estimators import Estimate
 from .hardware import GPU, DType, gpu, gpus, what_if
 from .kernels.gemm import Gemm
@@ -11,14 +11,19 @@ __all__ = [
     "GPU",
     "DType",
     "Estimate",
+    "FieldError",
+    "FileFormatError",
     "Gemm",
     "PerfError",
+    "UnknownNameError",
+    "UnsupportedError",
     "__version__",
     "explain",
     "gpu",
     "gpus",
     "parse_call",
     "predict",
+    "predict_file",
     "tile_profile",
     "what_if",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -77,6 +77,35 @@ def _estimate(kind: KernelFamily, call: Any, gpu: GPU, estimator: Estimator) -> 
         return estimator(kind, call, gpu)
     starts = range(0, size, CHUNK)
     return Estimate.join([estimator(kind, take(call, slice(start, start + CHUNK)), gpu) for start in starts])
+
+
+def predict_file(
+    calls: str | Path,
+    out: str | Path | None = None,
+    gpu: GPU | str | Path | None = None,
+    *,
+    family: str | None = None,
+    changes: Sequence[str] = (),
+    origin: str | None = None,
+    tiles: TileProfile | None = None,
+) -> None:
+    """Predict every row of a table in a file, and write the table with the results: whole, or not at all.
+
+    CSV, JSON lines or parquet by the names' endings; `-` is CSV on standard input, and without `out` CSV goes to
+    standard output. `family` and `gpu` are those of rows that name none; `changes` are what-ifs of every GPU. Batches
+    are read and written one after the other, so the file may be larger than memory.
+
+    Raises:
+        PerfError: the message names file, row and field; nothing is written then.
+    """
+    from .tables import Plan, predict_file
+
+    def device(name: GPU | str | Path) -> GPU:
+        return hardware.what_if(_device(name), changes)
+
+    estimate = partial(predict, origin=origin, tiles=tiles)
+    plan = Plan(estimate=estimate, device=device, family=family, gpu=None if gpu is None else device(gpu))
+    predict_file(calls, plan, out)
 
 
 def _predict_table(table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | None) -> Any:

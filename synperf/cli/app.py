@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -25,7 +26,7 @@ def main() -> None:
     """Runs the arguments of the process and exits."""
     gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles: looking for some takes a quarter more time
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # µ on a terminal that has none
     sys.exit(run(sys.argv[1:]))
 
@@ -37,7 +38,8 @@ def run(arguments: Sequence[str]) -> int:
     """
     try:
         code = _dispatch(list(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is where the caller closed it
+            sys.stdout.flush()
         return code
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
@@ -64,7 +66,12 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if name not in names():
         raise UnknownNameError.among("command", name, names())
-    code = command(name).main(arguments[1:], prog_name=f"synperf {name}", standalone_mode=False)
+    called = command(name)
+    try:
+        with called.make_context(f"synperf {name}", arguments[1:]) as context:
+            code = called.invoke(context)
+    except typer.Exit as done:  # --help
+        return done.exit_code
     return code if isinstance(code, int) else 0
 
 
@@ -123,7 +130,8 @@ def _bug(error: Exception) -> str:
 
 def _fail(message: str, code: int) -> int:
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(message.split()))
-    print(f"synperf: {line}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"synperf: {line}", file=sys.stderr)
     return code
 
 

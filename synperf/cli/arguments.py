@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,20 +11,27 @@ import typer
 from .. import api, hardware
 from ..errors import FieldError
 from ..hardware import GPU
+from ..kernels.gemm_profile import TileProfile
 
-Family = Annotated[str | None, typer.Argument(help="a family from `synperf kernels`, e.g. gemm")]
+Family = Annotated[str | None, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`, e.g. gemm")]
 Fields = Annotated[
     list[str] | None,
     typer.Argument(metavar="[KEY=VALUE]...", help="its fields, e.g. m=4096 n=4096 k=4096 dtype=bf16"),
 ]
-GpuName = Annotated[str | None, typer.Option("--gpu", help="a name from `synperf gpus`, or a TOML file")]
+GpuName = Annotated[
+    str | None, typer.Option("--gpu", metavar="NAME", help="a name from `synperf gpus`, or a TOML file")
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="FIELD=VALUE", help="change the GPU: dram_bytes_per_s=2x, num_sms=160, dram_bytes=192GB"
     ),
 ]
-Origin = Annotated[str | None, typer.Option(help="force one estimator: analytical")]
+Origin = Annotated[str | None, typer.Option(metavar="NAME", help="force one estimator: analytical")]
+Tiles = Annotated[
+    Path | None,
+    typer.Option("--tile-profile", metavar="FILE", help="CSV of recorded launches, whose tiles stand for near shapes"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 
 
@@ -37,6 +45,11 @@ def device(name: str | None, changes: Iterable[str] | None) -> GPU:
     if name is None:
         raise FieldError("gpu: none given; right would be --gpu NAME, a name from `synperf gpus`, or a TOML file")
     return hardware.what_if(hardware.gpu(name), list(changes or ()))
+
+
+def tiles_of(path: Path | None) -> TileProfile | None:
+    """The recorded launches of a file, if one is given."""
+    return None if path is None else api.tile_profile(path)
 
 
 def call(name: str | None, fields: Iterable[str] | None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -113,23 +113,23 @@ def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
     Raises:
         FieldError: naming the field, the value and the range.
     """
-    if type(value) is int:
-        if 1 <= value <= most:
-            return value
-    elif isinstance(value, np.ndarray) and value.ndim > 0:
+    if isinstance(value, np.ndarray) and value.ndim > 0:
         return _whole_array(name, value, most)
-    elif isinstance(value, list | tuple) and value:
-        return _whole_array(name, np.asarray(value), most)
-    else:
-        number = _number(value)
-        if number is not None and number == int(number) and 1 <= number <= most:
-            return int(number)
-    raise FieldError(f"{name} must be a whole number from 1 to {most}, got {_shown(value)}")
+    if isinstance(value, list | tuple) and value:
+        return _whole_array(name, _array(value), most)
+    return _whole_number(name, value, most)
+
+
+def _whole_number(name: str, value: Any, most: int) -> int:
+    number = value if type(value) is int else _number(value)
+    if number is None or number != int(number) or not 1 <= number <= most:
+        raise FieldError(f"{name} must be a whole number from 1 to {most}, got {_shown(value)}")
+    return int(number)
 
 
 def _number(value: Any) -> float | int | None:
     """A finite number from an int, a float, a NumPy scalar or decimal text; None when it is none of these."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool | np.bool_ | bytes | list | tuple) or np.ndim(value) > 0:
         return None
     if isinstance(value, str):
         text = value.strip()
@@ -144,11 +144,26 @@ def _number(value: Any) -> float | int | None:
     return number if np.isfinite(number) and not (isinstance(value, str) and "_" in value) else None
 
 
+def _array(values: Sequence[Any]) -> np.ndarray:
+    """A list as an array, of objects where its items are not all numbers."""
+    if all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values):
+        try:
+            return np.asarray(values)
+        except (ValueError, OverflowError):
+            pass
+    found = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        found[i] = value
+    return found
+
+
 def _whole_array(name: str, value: np.ndarray, most: int) -> np.ndarray:
     if value.ndim != 1:
         raise FieldError(f"{name} must be one number or a list of them, got an array of shape {value.shape}")
     if value.dtype.kind not in "iuf":
-        return np.array([whole(f"{name}[{i}]", v, most) for i, v in enumerate(value.tolist())], dtype=np.float64)
+        return np.array(
+            [_whole_number(f"{name}[{i}]", v, most) for i, v in enumerate(value.tolist())], dtype=np.float64
+        )
     with np.errstate(invalid="ignore"):
         good = (value >= 1) & (value <= most) & (value == np.floor(value))
     if not good.all():

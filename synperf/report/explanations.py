@@ -27,12 +27,12 @@ def to_text(x: Explanation) -> str:
 
 def drawing(x: Explanation) -> str:
     """The waves of the launch over the SMs, as SVG; a task takes the time of its slowest pipe."""
-    load, f = x.features.load, x.features
+    load = x.features.load
     launch = waves.Waves(
         num_tasks=int(load.tasks),
         num_sms=x.gpu.num_sms,
         ctas_per_sm=x.launch.occupancy.ctas_per_sm,
-        task_s=f.slowest_sm_s() / load.sm_max_tasks,
+        task_s=max(demand.sm_max_s for demand in x.features.pipes.values()) / load.sm_max_tasks,
     )
     sizes = [f"{name}={getattr(x.call, name)}" for name in estimates.required(x.call)]
     heading = f"{' '.join([x.estimate.family, *sizes, str(x.call.dtype)])} on {x.gpu.name}"
@@ -66,5 +66,7 @@ def _counted(number: int, noun: str) -> str:
 
 def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
     times = {name: (format_time(pipe["gpu_s"]), format_time(pipe["sm_max_s"])) for name, pipe in x.pipes().items()}
+    if x.features.reduction_s:
+        times["reduction"] = ("", format_time(x.features.reduction_s))
     times["launch"] = ("", format_time(x.launch_floor_s))
     return [(name, *pair, "the limit" if name == x.estimate.limiter else "") for name, pair in times.items()]

@@ -5,7 +5,7 @@ Tasks are given out breadth first, so rows that hold equally many are neighbours
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -115,9 +115,7 @@ def _titles(waves: Waves, title: str, heading: str) -> Iterator[str]:
 def _blocks(waves: Waves, plot: _Plot) -> Iterator[str]:
     """Idle ground, full waves, the tail; then thin lines between rows."""
     yield rect(_LEFT, _TOP, _PLOT, plot.bottom - _TOP, _IDLE)
-    for wave in range(waves.full):
-        if plot.hidden and _SHOWN <= wave < _SHOWN + plot.hidden:
-            continue
+    for wave in _shown(waves.full, plot):
         yield rect(plot.x(wave), _TOP, plot.wave - 1, plot.bottom - _TOP, _OTHER_WAVE if wave % 2 else _WAVE)
     if plot.hidden:
         yield from _gap(plot)
@@ -129,6 +127,11 @@ def _blocks(waves: Waves, plot: _Plot) -> Iterator[str]:
     if plot.row >= 3:
         for sm in range(1, waves.num_sms):
             yield rect(_LEFT, plot.y(sm), _PLOT, 1, "#fff", opacity=0.45)
+
+
+def _shown(count: int, plot: _Plot) -> Iterable[int]:
+    """Of that many first waves those that are not hidden."""
+    return chain(range(_SHOWN), range(_SHOWN + plot.hidden, count)) if plot.hidden else range(count)
 
 
 def _gap(plot: _Plot) -> Iterator[str]:
@@ -155,9 +158,10 @@ def _axes(waves: Waves, plot: _Plot) -> Iterator[str]:
 
 def _edges(waves: Waves, plot: _Plot) -> Iterator[tuple[float, int]]:
     """(x, wave) of every edge in the drawing; the last is where the busiest SM ends."""
-    for wave in range(waves.full + 1):
-        if not plot.hidden or wave <= _SHOWN or wave >= _SHOWN + plot.hidden:
-            yield plot.x(wave), wave
+    for wave in _shown(waves.full + 1, plot):
+        yield plot.x(wave), wave
+    if plot.hidden:
+        yield plot.x(_SHOWN - 1) + plot.wave, _SHOWN
     yield _LEFT + _PLOT, waves.full + 1
 
 

@@ -39,11 +39,13 @@ def predict_file(calls: str | Path, plan: Plan, out: str | Path | None = None) -
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise PerfError(f"{error.filename or out or calls}: {error.strerror or error}") from error
+        raise PerfError(f"{error.filename or out or 'standard output'}: {error.strerror or error}") from error
 
 
 def _batches(calls: str | Path) -> Iterator[Batch]:
     if str(calls) == STDIN:
+        if sys.stdin is None:
+            raise FieldError("calls: standard input is closed")
         return csv_text.read_stream(sys.stdin.buffer, "standard input", BATCH_ROWS)
     path = Path(calls)
     found = mode(path)
@@ -70,6 +72,8 @@ def _format(field: str, path: Path) -> ModuleType:
 def _target(calls: str | Path, out: str | Path | None) -> Iterator[tuple[Path, ModuleType]]:
     """(where to write, the module that writes) of a file that is renamed to `out`, or copied where it cannot be."""
     if out is None:
+        if sys.stdout is None:
+            raise FieldError("out: standard output is closed; right would be --out FILE")
         with TemporaryDirectory(prefix="synperf-") as folder:
             yield Path(folder) / "out.csv", csv_text
             _copy(Path(folder) / "out.csv")

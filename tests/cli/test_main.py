@@ -82,13 +82,14 @@ def test_every_error_has_its_exit_code_and_one_line(monkeypatch, error, code, sa
 
 def test_only_the_called_command_is_imported_and_no_optional_package():
     script = (
-        "import sys; from synperf.cli import run; "
+        "import sys, typer; before = set(sys.modules); from synperf.cli import run; "
         "run(['predict', 'gemm', 'm=1', 'n=1', 'k=1', '--gpu', 'h100_sxm', '--json']); "
-        "loaded = [m for m in sys.modules if m in ('rich', 'polars') or m.startswith('synperf.cli.commands.')]; "
-        "print(sorted(loaded), file=sys.stderr)"
+        "new = set(sys.modules) - before; "
+        "print(sorted(new & {'rich', 'polars', 'synperf.tables'}), file=sys.stderr); "
+        "print(sorted(m for m in new if m.startswith('synperf.cli.commands.')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stderr == "['synperf.cli.commands.predict']\n"
+    assert done.stderr == "[]\n['synperf.cli.commands.predict']\n"
 
 
 def test_the_package_runs_as_a_module_and_a_closed_pipe_is_quiet():

@@ -12,7 +12,8 @@ from ..toys import TOY
 from .test_estimates import CALL, ESTIMATE
 
 TASK = TaskGroups(count=25.0, tensor_flop=1e6, ctas_per_sm=1)
-BUSY = {"tensor": (142e-6, 170e-6), "fma": (0, 0), "xu": (0, 0), "dram": (5e-6, 5e-6), "l2": (2e-5, 24e-6), "shared": (0, 0)}
+BUSY = {"tensor": (142e-6, 17e-5), "fma": (0, 0), "xu": (0, 0), "dram": (5e-6, 5e-6), "l2": (2e-5, 24e-6)}
+PIPES = {name: Demand(gpu_s=both[0], sm_max_s=both[1]) for name, both in (BUSY | {"shared": (0, 0)}).items()}
 MADE = synperf.explain(CALL, TOY)
 EXPLANATION = replace(
     MADE,
@@ -24,7 +25,7 @@ EXPLANATION = replace(
     ),
     task=TASK,
     features=replace(
-        MADE.features, pipes={name: Demand(gpu_s=both[0], sm_max_s=both[1]) for name, both in BUSY.items()},
+        MADE.features, pipes=PIPES,
         load=schedule(TASK, 10), compulsory_bytes=4e6, dram_bytes=5e6, padding=0.875, intensity_over_ridge=4.625,
     ),
     launch_floor_s=1.24e-6,

@@ -8,8 +8,9 @@ from synperf.report.jsonout import plain
 
 from ..toys import TOY
 
+SMALL = replace(TOY, l2_bytes=8 * 2**20)
 KNOWN = replace(
-    TOY,
+    SMALL,
     sources={"num_sms": "a data sheet"},
     notes={"power_w": "of the board"},
     assumptions=("num_sms: 10 instead of 5 (2x)",),
@@ -23,8 +24,8 @@ KNOWN = replace(
 )
 
 LINE = """\
-key  name  architecture   CC  SMs        bf16  fp8   DRAM  bandwidth        L2  power
-toy  toy   ampere        8.0   10  10 TFLOP/s    -  10 GB     1 TB/s  9.54 MiB  100 W"""
+key  name  architecture   CC  SMs        bf16  fp8   DRAM  bandwidth     L2  power
+toy  toy   ampere        8.0   10  10 TFLOP/s    -  10 GB     1 TB/s  8 MiB  100 W"""
 
 TEXT = """\
 toy (toy), ampere, compute capability 8.0
@@ -42,9 +43,9 @@ fma_flop_per_clk_per_sm.fp32     100
 xu_op_per_clk_per_sm             10
 dram_bytes                       10 GB
 dram_bytes_per_s                 1 TB/s
-l2_bytes                         9.54 MiB
+l2_bytes                         8 MiB
 l2_bytes_per_s                   10 TB/s
-shared_bytes_per_clk_per_sm      100
+shared_bytes_per_clk_per_sm      100 B
 shared_bytes_per_sm              164 KiB
 shared_bytes_per_cta             163 KiB
 reserved_shared_bytes_per_cta    1 KiB
@@ -74,7 +75,7 @@ aliases  Toy 10"""
 
 
 def test_a_list_has_one_line_per_gpu():
-    assert gpus.list_text([TOY]) == LINE
+    assert gpus.list_text([SMALL]) == LINE
 
 
 def test_one_gpu_shows_all_that_is_known():

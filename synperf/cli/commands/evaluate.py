@@ -17,8 +17,8 @@ from ..show import show
 
 
 def evaluate(
-    family: Annotated[str, typer.Argument(help="a family from `synperf kernels`")] = "gemm",
-    origin: Annotated[str, typer.Option(help="the estimator")] = "analytical",
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`")] = "gemm",
+    origin: Annotated[str, typer.Option(metavar="NAME", help="the estimator")] = "analytical",
     gpu: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
     as_json: AsJson = False,
 ) -> None:

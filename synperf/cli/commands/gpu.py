@@ -12,7 +12,7 @@ from ..show import show
 
 
 def gpu(
-    name: Annotated[str, typer.Argument(help="a name from `synperf gpus`, or a TOML file")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="a name from `synperf gpus`, or a TOML file")],
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:

@@ -17,8 +17,12 @@ from ..show import show
 
 
 def gpus(
-    architecture: Annotated[str | None, typer.Option(help="only this architecture, e.g. hopper")] = None,
-    dtype: Annotated[str | None, typer.Option(help="only GPUs that multiply this format, e.g. fp8")] = None,
+    architecture: Annotated[
+        str | None, typer.Option(metavar="NAME", help="only this architecture, e.g. hopper")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(metavar="NAME", help="only GPUs that multiply this format, e.g. fp8")
+    ] = None,
     min_dram: Annotated[
         str | None, typer.Option(metavar="SIZE", help="only this much memory or more, e.g. 80GB")
     ] = None,

@@ -10,15 +10,14 @@ text; the results are added as columns. Columns that are no field are kept as th
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
-from ... import api, tables
+from ... import api
 from ...errors import FieldError
 from ...report import estimates
-from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, call, device
+from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, tiles_of
 from ..show import show
 
 
@@ -28,6 +27,7 @@ def predict(
     gpu: GpuName = None,
     changes: Changes = None,
     origin: Origin = None,
+    tile_profile: Tiles = None,
     calls: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="a table: .csv, .jsonl, .parquet, or - for CSV on standard input"),
@@ -42,17 +42,12 @@ def predict(
         if out is not None:
             raise FieldError("out: it is for a table; right would be --calls FILE with it")
         one, gpu_object = call(family, fields), device(gpu, changes)
-        estimate = api.predict(one, gpu_object, origin=origin)
+        estimate = api.predict(one, gpu_object, origin=origin, tiles=tiles_of(tile_profile))
         show(as_json, lambda: estimates.to_dict(one, estimate), lambda: estimates.to_text(one, gpu_object, estimate))
         return
     if fields:
         raise FieldError(f"{fields[0]!r}: a table has its own fields; right would be either --calls or KEY=VALUE")
     if as_json:
         raise FieldError("json: a table is not one document; right would be --out with a name that ends in .jsonl")
-    plan = tables.Plan(
-        estimate=partial(api.predict, origin=origin),
-        device=lambda name: device(name, changes),
-        family=family,
-        gpu=None if gpu is None else device(gpu, changes),
-    )
-    tables.predict_file(calls, plan, out)
+    tiles = tiles_of(tile_profile)
+    api.predict_file(calls, out, gpu, family=family, changes=changes or (), origin=origin, tiles=tiles)
