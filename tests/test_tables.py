@@ -1,5 +1,6 @@
 """Tables in memory: what goes in comes out, with the results of each row's own call beside it."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -247,3 +248,14 @@ def test_a_key_that_appears_too_late_for_a_csv_is_refused(tmp_path, monkeypatch)
     tables.predict_file(tmp_path / "in.jsonl", plan, tmp_path / "out.jsonl")
     with pytest.raises(PerfError, match=r"^in.jsonl row 2 \(line 2\): 'late' is new here"):
         tables.predict_file(tmp_path / "in.jsonl", plan, tmp_path / "out.csv")
+
+
+def test_a_file_is_predicted_by_one_public_function(tmp_path):
+    calls, out = tmp_path / "calls.csv", tmp_path / "out.jsonl"
+    calls.write_text("family,m,n,k\ngemm,1,2,3\ngemm,4,5,6\n")
+    synperf.predict_file(calls, out, "h100_sxm", changes=["dram_bytes_per_s=2x"])
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    wide = synperf.what_if(synperf.gpu("h100_sxm"), ["dram_bytes_per_s=2x"])
+    assert [row["time_s"] for row in rows] == [
+        synperf.predict(synperf.Gemm(m=m, n=n, k=k), wide).time_s for m, n, k in ((1, 2, 3), (4, 5, 6))
+    ]

@@ -50,3 +50,22 @@ def test_bad_input_is_one_line(options, said, tmp_path, monkeypatch):
     assert_refused(seen)
     assert seen.err.startswith(f"synperf: {said}")
     assert list(tmp_path.iterdir()) == []
+
+
+TILES = "compute_capability,m,n,k,tile_m,tile_n,tile_k,split_k\n9.0,4096,4096,4096,128,128,64,1\n"
+
+
+def test_a_profile_of_recorded_launches_gives_the_tile(tmp_path):
+    path = tmp_path / "tiles.csv"
+    path.write_text(TILES)
+    for command in ("explain", "predict"):
+        document = json.loads(invoke(command, *ARGUMENTS[1:], "--tile-profile", str(path), "--json").out)
+        assert document["assumptions"] == ["tile: nearest recorded launch of tiles.csv, compute capability 9.0"]
+    assert json.loads(invoke(*ARGUMENTS, "--tile-profile", str(path), "--json").out)["tile"]["tile_n"] == 128
+
+
+def test_a_profile_that_is_none_is_told(tmp_path):
+    path = tmp_path / "tiles.csv"
+    assert_refused(invoke(*ARGUMENTS, "--tile-profile", str(path)))
+    path.write_bytes(b"\x00\xff")
+    assert_refused(invoke(*ARGUMENTS, "--tile-profile", str(path)))
