@@ -18,6 +18,7 @@ _HEIGHT = 400.0  # of all rows, about
 _SHOWN = 4  # full waves drawn at either side of the break, where there are many
 _MOST_WAVES = 16
 _BREAK = 1.5  # width of the break, in waves
+_LABEL = 52  # width of a label below the axis
 _WAVE, _OTHER_WAVE, _TAIL, _IDLE, _BUSY = "#4c78a8", "#6f97c1", "#f58518", "#ececec", "#c62828"
 _LEGEND = ((_WAVE, "full wave", 100), (_TAIL, "last wave (tail)", 140), (_IDLE, "idle", 68), (_BUSY, "busiest SMs", 0))
 _HOW = "Each row is an SM, each block its tasks of one wave; grey is an SM without work; the busiest SMs set the time."
@@ -144,10 +145,11 @@ def _gap(plot: _Plot) -> Iterator[str]:
 
 def _axes(waves: Waves, plot: _Plot) -> Iterator[str]:
     """Wave numbers, or times where a task's is known, below the edges of waves; SM numbers at the left."""
-    apart = max(1, round(52 / plot.wave))
+    apart = max(1, round(_LABEL / plot.wave))
     for x, wave in _edges(waves, plot):
         yield rect(x, plot.bottom, 1, 5, "#555")
-        if wave % apart == 0 or plot.hidden or wave > waves.full:
+        is_last = wave > waves.full
+        if is_last or ((wave % apart == 0 or plot.hidden) and _LEFT + _PLOT - x >= _LABEL):
             yield text(x, plot.bottom + 19, _tick(waves, wave), size=11, anchor="middle", fill="#444")
     label = "waves done" if waves.task_s is None else "time that the tasks take, at the end of each wave"
     yield text(_LEFT + _PLOT / 2, plot.bottom + 38, label, anchor="middle", fill="#444")
