@@ -4,7 +4,7 @@ from .api import explain, parse_call, predict, predict_file, tile_profile
 from .errors import FieldError, FileFormatError, PerfError, UnknownNameError, UnsupportedError
 from .estimators import Estimate
 from .hardware import GPU, DType, gpu, gpus, what_if
-from .kernels.gemm import Gemm
+from .kernels.gemm_call import Gemm
 from .version import VERSION as __version__
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .features import VERSION
 from .hardware import GPU
-from .kernels.gemm import Gemm
+from .kernels.gemm_call import Gemm
 from .kernels.gemm_tiling import Tiling, choose
 from .numeric import Number, ceil_div, round_up
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
+from .gemm_call import Gemm
 from .gemm_tiles import Tile, build, default_tile_k, tiles
 from .gemm_traits import Traits
-
-if TYPE_CHECKING:
-    from .gemm import Gemm
 
 PARTIAL_BYTES = 8.0  # a split-K partial sum is written once and read once, in fp32
 

@@ -19,7 +19,7 @@ from ..errors import FieldError, FileFormatError
 from ..hardware import GPU, DType
 from ..numeric import ceil_div, is_array
 from .base import dtype_of, num_calls, whole
-from .gemm import Gemm
+from .gemm_call import Gemm
 from .gemm_tiles import build, default_tile_k
 from .kernel_names import parse
 

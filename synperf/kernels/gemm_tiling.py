@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, is_array, round_up, where
+from .gemm_call import Gemm
 from .gemm_costs import (
     Candidate,
     candidates,
@@ -27,9 +28,6 @@ from .gemm_costs import (
 )
 from .gemm_tiles import Tile
 from .gemm_traits import traits
-
-if TYPE_CHECKING:
-    from .gemm import Gemm
 
 _GIVEN = ("tile_m", "tile_n", "tile_k")
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from synperf import paper
+from synperf import Gemm, paper
 from synperf.explanation import explanation
 from synperf.kernels import family
-from synperf.kernels.gemm import Gemm
 from tests.toys import A100, H20, H100
 
 GEMM = family("gemm")

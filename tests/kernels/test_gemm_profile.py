@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from synperf import Gemm
 from synperf.errors import FileFormatError
-from synperf.kernels.gemm import Gemm
 from synperf.kernels.gemm_profile import read
 from synperf.kernels.gemm_tiling import choose
 from tests.toys import A100, H100
