@@ -29,6 +29,7 @@ class Candidate(NamedTuple):
     value_s: float  # writing one value of C
     partial_s: float  # writing and reading one fp32 partial sum, and writing C
     reduction_s: float  # the launch that sums the slices
+    bound_s: float  # the cost is not below this times m n k batch, however the tiles fall
     may_split: bool
     ctas_per_sm: float
     tile: Tile
@@ -78,12 +79,14 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
     l2_s = gpu.num_sms / gpu.l2_bytes_per_s  # per byte: one SM has its share of L2
     math_s = 2.0 * tile.tile_m * tile.tile_n / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz
     shared_s = (tile.tile_m + tile.tile_n) * dtype.bytes / gpu.shared_bytes_per_clk_per_sm / gpu.clock_hz
+    step_s, row_s, column_s = max(math_s, shared_s), a_bytes / tile.cluster_n * l2_s, b_bytes / tile.cluster_m * l2_s
+    per_mac_s = max(step_s / (tile.tile_m * tile.tile_n), row_s / tile.tile_n + column_s / tile.tile_m)
     return Candidate(
         tile_m=float(tile.tile_m), tile_n=float(tile.tile_n), tile_k=float(tile.tile_k),
-        cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n), step_s=max(math_s, shared_s),
-        row_s=a_bytes / tile.cluster_n * l2_s, column_s=b_bytes / tile.cluster_m * l2_s,
+        cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n), step_s=step_s,
+        row_s=row_s, column_s=column_s,
         value_s=out_dtype.bytes * l2_s, partial_s=(out_dtype.bytes + PARTIAL_BYTES) * l2_s,
-        reduction_s=kernel.reduction_s,
+        reduction_s=kernel.reduction_s, bound_s=per_mac_s / gpu.num_sms * (1 - 1e-9),  # less what rounding may add
         may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
         ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip

@@ -76,7 +76,10 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     if any(is_array(x) for x in (p.m, p.n, p.k, p.batch, p.split_k)):
         return _least_of_many(p, gpu, found, source)
     best, best_cost, best_slices = found[0], inf, 1.0
+    macs = 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
+        if macs * c.bound_s >= best_cost:
+            continue
         num_tiles = num_tasks(p, c)
         cost, slices = _cheaper(p, c, num_tiles, gpu.num_sms)
         if cost < best_cost:
