@@ -12,6 +12,7 @@ from .gemm_call import Gemm
 from .gemm_tiles import Tile, build, default_tile_k, tiles
 from .gemm_traits import Traits
 
+FEW = 64  # rows or columns that the ordinary tiles, of 64 and more, cannot fill
 PARTIAL_BYTES = 8.0  # a split-K partial sum is written once and read once, in fp32
 
 
@@ -31,6 +32,7 @@ class Candidate(NamedTuple):
     reduction_s: float  # the launch that sums the slices
     bound_s: float  # the cost is not below this times m n k batch, however the tiles fall
     may_split: bool
+    is_small: bool  # a side is shorter than FEW
     ctas_per_sm: float
     tile: Tile
 
@@ -60,7 +62,9 @@ def given_candidates(
     if not shapes:
         raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
     built = [build(gpu, dtype, m, n, k, *cluster) for m, n in shapes for cluster in shipped.get((m, n), [(1, 1)])]
-    found = tuple(_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in built if tile is not None)
+    found = tuple(
+        _candidate(gpu, dtype, out_dtype, kernel, tile)._replace(is_small=False) for tile in built if tile is not None
+    )
     if not found:
         m, n = max(shapes)
         raise UnsupportedError(
@@ -88,7 +92,7 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
         value_s=out_dtype.bytes * l2_s, partial_s=(out_dtype.bytes + PARTIAL_BYTES) * l2_s,
         reduction_s=kernel.reduction_s, bound_s=per_mac_s / gpu.num_sms * (1 - 1e-9),  # less what rounding may add
         may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
-        ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
+        is_small=min(tile.tile_m, tile.tile_n) < FEW, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip
 
 
@@ -99,6 +103,13 @@ def value_bytes(dtype: DType) -> tuple[float, float]:
     if dtype is DType.FP8_BLOCK:  # fp32 scales: 1 x 128 blocks of A, 128 x 128 blocks of B
         return dtype.bytes + 4 / 128, dtype.bytes + 4 / 128**2
     return dtype.bytes, dtype.bytes
+
+
+def fits_extents(p: Gemm, c: Candidate) -> Number:
+    """Whether a tile with a short side, made for few rows or columns, has any."""
+    if c.is_small:
+        return (p.m < FEW) | (p.n < FEW)
+    return True
 
 
 def num_tasks(p: Gemm, c: Candidate) -> Number:

@@ -14,7 +14,10 @@ from ..hardware import GPU, DType
 from ..scheduling import Occupancy, occupancy
 
 # Output tiles of the sm80-style kernels (mma.sync): also Volta, Turing, Ada and consumer Blackwell.
-_MMA_SYNC = ((256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64))
+_MMA_SYNC = (
+    *((256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64)),
+    *((32, 128), (128, 32), (32, 32), (16, 16)),  # cuBLAS, for few rows or columns
+)
 # Warp-specialised kernels with TMA multicast: (tile_m, tile_n, clusters)
 _ALONE = ((1, 1),)
 _PAIRS = ((2, 1), (1, 2), (1, 1))
@@ -26,6 +29,7 @@ _HOPPER = (
     (64, 128, _ALONE),
     (128, 64, _ALONE),
     (64, 64, _ALONE),
+    *((m, n, _ALONE) for m, n in ((32, 128), (128, 32), (16, 64), (64, 16))),  # the few values as N of wgmma
 )
 # Datacentre Blackwell: 128 rows per SM in tensor memory; pairs of SMs multiply 256 rows and share B.
 _BLACKWELL = (
@@ -34,6 +38,7 @@ _BLACKWELL = (
     (128, 64, _ALONE),
     (64, 128, _ALONE),
     (64, 64, _ALONE),
+    *((m, n, _ALONE) for m, n in ((32, 128), (128, 32), (16, 64), (64, 16))),
 )
 _FMA_TILE_K = 8  # CUTLASS SIMT kernels step 8 values of k
 _MAX_STAGES = 5  # CUTLASS ships sm80 kernels of 3 to 5 stages; Hopper's "auto" takes what fits

@@ -19,6 +19,7 @@ from .gemm_call import Gemm
 from .gemm_costs import (
     Candidate,
     candidates,
+    fits_extents,
     forced_cost,
     given_candidates,
     num_tasks,
@@ -78,21 +79,23 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     best, best_cost, best_slices = found[0], inf, 1.0
     macs = 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
-        if macs * c.bound_s >= best_cost:
+        if macs * c.bound_s >= best_cost or not fits_extents(p, c):
             continue
-        num_tiles = num_tasks(p, c)
-        cost, slices = _cheaper(p, c, num_tiles, gpu.num_sms)
+        cost, slices = _cheaper(p, c, num_tasks(p, c), gpu.num_sms, best_cost)
         if cost < best_cost:
             best, best_cost, best_slices = c, cost, slices
     return _tiling(p, best, best_slices, source, best.tile)
 
 
-def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int) -> tuple[float, float]:
-    """Cost and slices of one call: as given, else the cheaper of no split and one wave of slices."""
+def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, least: float) -> tuple[float, float]:
+    """Cost and slices of one call: as given, else the cheaper of no split and one wave of slices.
+
+    What cannot be below `least` is not looked at: one task over all of k, and a reduction alone, are bounds.
+    """
     if p.split_k is not None:
         return forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    cost = whole_cost(p, c, num_tiles, num_sms)
-    if c.may_split and num_tiles * 2 < num_sms:
+    cost = whole_cost(p, c, num_tiles, num_sms) if p.k * c.step_s < least else inf
+    if c.may_split and num_tiles * 2 < num_sms and c.reduction_s < min(cost, least):
         slices = split_count(p, c, num_tiles, num_sms)
         split = split_cost(p, c, slices)
         if split < cost:
@@ -104,7 +107,9 @@ def _least_of_many(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str)
     size = max(len(x) for x in (p.m, p.n, p.k, p.batch, p.split_k) if is_array(x))
     best_cost, best, best_slices = np.full(size, inf), np.zeros(size, dtype=np.intp), np.ones(size)
     for i, c in enumerate(found):
-        num_tiles = num_tasks(p, c)
+        num_tiles, fits = num_tasks(p, c), fits_extents(p, c)
+        if not np.any(fits):
+            continue
         if p.split_k is not None:
             options = [(forced_cost(p, c, num_tiles, gpu.num_sms), p.split_k)]
         else:
@@ -114,7 +119,7 @@ def _least_of_many(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str)
                 slices = split_count(p, c, num_tiles, gpu.num_sms)
                 options.append((where(few, split_cost(p, c, slices), inf), slices))
         for cost, slices in options:
-            better = cost < best_cost
+            better = (cost < best_cost) & fits
             best_cost = np.where(better, cost, best_cost)
             best = np.where(better, i, best)
             best_slices = np.where(better, slices, best_slices)
