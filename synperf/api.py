@@ -36,21 +36,33 @@ def parse_call(family_name: str, fields: Mapping[str, Any]) -> Call:
 
 @overload
 def predict(
-    call: Call, gpu: GPU | str | Path | None = None, *, origin: str | None = None, tiles: TileProfile | None = None
+    call: Call,
+    gpu: GPU | str | Path | None = None,
+    *,
+    origin: str | None = None,
+    tiles: TileProfile | str | Path | None = None,
 ) -> Estimate: ...
 @overload
 def predict(
-    call: Table, gpu: GPU | str | Path | None = None, *, origin: str | None = None, tiles: TileProfile | None = None
+    call: Table,
+    gpu: GPU | str | Path | None = None,
+    *,
+    origin: str | None = None,
+    tiles: TileProfile | str | Path | None = None,
 ) -> Table: ...
 def predict(
-    call: Any, gpu: GPU | str | Path | None = None, *, origin: str | None = None, tiles: TileProfile | None = None
+    call: Any,
+    gpu: GPU | str | Path | None = None,
+    *,
+    origin: str | None = None,
+    tiles: TileProfile | str | Path | None = None,
 ) -> Any:
     """How long a call takes, or each call of columns, or each row of a table.
 
     A call gives an `Estimate`. A table (a list of dicts, a dict of columns, a DataFrame) has the columns `family`
     and its fields, and gives a table of its kind with the results as further columns; a column `gpu` may name a GPU
     per row. `origin` forces one estimator; without it the best that knows the family answers, and says which it was.
-    `tiles` is a profile of recorded launches, read by `tile_profile`.
+    `tiles` is a profile of recorded launches, or the CSV file that holds one.
 
     Raises:
         UnknownNameError: no such GPU.
@@ -65,7 +77,7 @@ def predict(
         raise FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
     said: tuple[str, ...] = ()
     if tiles is not None:
-        call, sentence = tiles.fill(call, device)
+        call, sentence = tile_profile(tiles).fill(call, device)
         said = (sentence,)
     estimate = _estimate(kind, call, device, _estimator(origin))
     return replace(estimate, assumptions=estimate.assumptions + said) if said else estimate
@@ -87,7 +99,7 @@ def predict_file(
     family: str | None = None,
     changes: Sequence[str] = (),
     origin: str | None = None,
-    tiles: TileProfile | None = None,
+    tiles: TileProfile | str | Path | None = None,
 ) -> None:
     """Predict every row of a table in a file, and write the table with the results: whole, or not at all.
 
@@ -108,16 +120,17 @@ def predict_file(
     predict_file(calls, plan, out)
 
 
-def _predict_table(table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | None) -> Any:
+def _predict_table(table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | str | Path | None) -> Any:
     from .tables import Plan, is_table, predict_table  # not needed for a single call, and slow to import
 
     if not is_table(table):
         known = ", ".join(t.__name__ for t in _family_by_type())
         raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
-    return predict_table(table, Plan(estimate=partial(predict, origin=origin, tiles=tiles), device=_device, gpu=gpu))
+    profile = None if tiles is None else tile_profile(tiles)
+    return predict_table(table, Plan(estimate=partial(predict, origin=origin, tiles=profile), device=_device, gpu=gpu))
 
 
-def explain(call: Call, gpu: GPU | str | Path, *, tiles: TileProfile | None = None) -> Explanation:
+def explain(call: Call, gpu: GPU | str | Path, *, tiles: TileProfile | str | Path | None = None) -> Explanation:
     """Why one call takes its time: tiles, grid, waves, the busiest SM, every pipe's demand, occupancy.
 
     Raises: as `predict`; and FieldError where the call holds columns of many.
@@ -127,18 +140,20 @@ def explain(call: Call, gpu: GPU | str | Path, *, tiles: TileProfile | None = No
         raise FieldError("call: one call is explained at a time, got columns")
     if tiles is None:
         return explanation(kind, call, device)
-    call, sentence = tiles.fill(call, device)
-    found = explanation(kind, call, device)
-    return replace(found, estimate=replace(found.estimate, assumptions=(*found.estimate.assumptions, sentence)))
+    filled, sentence = tile_profile(tiles).fill(call, device)
+    found = explanation(kind, filled, device)
+    estimate = replace(found.estimate, assumptions=(*found.estimate.assumptions, sentence))
+    launch = found.launch if filled is call else replace(found.launch, choice_source="recorded")
+    return replace(found, estimate=estimate, launch=launch)
 
 
-def tile_profile(path: str | Path) -> TileProfile:
+def tile_profile(path: TileProfile | str | Path) -> TileProfile:
     """The recorded launches of a CSV file, whose tiles then stand for calls of near shape.
 
     Raises:
         FileFormatError: the file cannot be read, or a row is not what it should be.
     """
-    return read_profile(path)
+    return path if isinstance(path, TileProfile) else read_profile(path)
 
 
 def _device(gpu: GPU | str | Path) -> GPU:
@@ -166,6 +181,6 @@ def family_of(call: Call) -> KernelFamily:
 def _estimator(origin: str | None) -> Estimator:
     if origin is None:
         return analytical.estimate
-    if origin not in _ESTIMATORS:
-        raise FieldError(f"origin: {UnknownNameError.among('estimator', origin, _ESTIMATORS)}")
+    if not isinstance(origin, str) or origin not in _ESTIMATORS:
+        raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), _ESTIMATORS)}")
     return _ESTIMATORS[origin]

@@ -81,7 +81,7 @@ class Explanation:
         }
 
 
-_WORK = ("tensor_flop", "fma_flop", "xu_op", "load_bytes", "store_bytes", "shared_bytes")
+_WORK = ("tensor_flop", "fma_flop", "xu_op", "load_bytes", "store_bytes", "port_bytes", "shared_bytes")
 
 
 def explanation(family: KernelFamily, call: Any, gpu: GPU) -> Explanation:

@@ -1,7 +1,8 @@
 """Load per SM -> demand on every pipe, at the level of the task, the busiest SM and the GPU.
 
-GPU level: total work over the rate of all SMs. Busiest SM: its work over its own rate; of L2 it has the share
-1 / num_sms. DRAM is one pool that an SM with much work draws from beyond its share, so both levels are equal.
+GPU level: total work over the rate of all SMs. Busiest SM: its work over its own rate. DRAM and L2 are pools that an
+SM with much work draws from beyond its share, so for DRAM both levels are equal, and for L2 the busiest SM has the
+pool's time, or that of its own port to L2 where this is longer.
 Source: SynPerf, arXiv 2601.14910, section on the feature analyser.
 """
 
@@ -93,12 +94,15 @@ def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Nu
     rate = gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz
     fma_rate = gpu.fma_flop_per_clk_per_sm.get(dtype.rate, gpu.fma_flop_per_clk_per_sm[DType.FP32]) * gpu.clock_hz
     dram_s = dram_bytes / gpu.dram_bytes_per_s
+    l2_s = load.tasks * (groups.load_bytes + groups.store_bytes) / gpu.l2_bytes_per_s
     return {
         "tensor": _demand(groups.tensor_flop, rate, load, gpu),
         "fma": _demand(groups.fma_flop, fma_rate, load, gpu),
         "xu": _demand(groups.xu_op, gpu.xu_op_per_clk_per_sm * gpu.clock_hz, load, gpu),
         "dram": Demand(gpu_s=dram_s, sm_max_s=dram_s),
-        "l2": _demand(groups.load_bytes + groups.store_bytes, gpu.l2_bytes_per_s / gpu.num_sms, load, gpu),
+        "l2": Demand(
+            gpu_s=l2_s, sm_max_s=maximum(l2_s, load.sm_max_tasks * groups.port_bytes / gpu.l2_port_bytes_per_s)
+        ),
         "shared": _demand(groups.shared_bytes, gpu.shared_bytes_per_clk_per_sm * gpu.clock_hz, load, gpu),
     }
 

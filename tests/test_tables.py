@@ -259,3 +259,57 @@ def test_a_file_is_predicted_by_one_public_function(tmp_path):
     assert [row["time_s"] for row in rows] == [
         synperf.predict(synperf.Gemm(m=m, n=n, k=k), wide).time_s for m, n, k in ((1, 2, 3), (4, 5, 6))
     ]
+
+
+MEANT = [
+    ("gemm_dtype", "dtype"), ("Precision", "dtype"), ("torch_dtype", "dtype"), ("batch_size", "batch"), ("b", "batch"),
+    ("bs", "batch"), ("c_dtype", "out_dtype"), ("backend", "engine"), ("device", "gpu"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "field"), MEANT)
+def test_another_name_of_a_field_is_refused_with_the_field(name, field):
+    for table in ([ROW | {name: "x"}], {column: [value] for column, value in (ROW | {name: "x"}).items()}):
+        with pytest.raises(FieldError, match=f"^table: column '{name}' looks like the field {field};"):
+            tables.predict_table(table, PLAN)
+
+
+def test_another_name_may_stand_beside_the_field_where_the_field_is_filled():
+    tables.predict_table([ROW | {"num_tokens": 7, "batch": 1, "batch_size": 8}], PLAN)
+    without = {name: value for name, value in ROW.items() if name != "m"}
+    with pytest.raises(FieldError, match="^table: column 'num_tokens' looks like the field m"):
+        tables.predict_table([without | {"num_tokens": 7}], PLAN)
+    rows = [ROW | {"batch": 2}, ROW | {"batch": None, "batch_size": 8}]
+    with pytest.raises(FieldError, match="^table row 2: column 'batch_size' looks like the field batch"):
+        tables.predict_table(rows, PLAN)
+
+
+def test_a_number_too_large_for_a_float_stays_in_a_column_of_the_user(tmp_path):
+    line = '{"family": "gemm", "m": 1, "n": 1, "k": 1, "x": 1e400, "y": [1e999]}'
+    (tmp_path / "in.jsonl").write_text(line)
+    tables.predict_file(tmp_path / "in.jsonl", PLAN, tmp_path / "out.jsonl")
+    assert '"x":1e400,"y":[1e999],' in (tmp_path / "out.jsonl").read_text()
+    tables.predict_file(tmp_path / "in.jsonl", PLAN, tmp_path / "out.csv")
+    assert "gemm,1,1,1,1e400,[1e999]," in (tmp_path / "out.csv").read_text()
+    (tmp_path / "in.jsonl").write_text(line.replace('"m": 1', '"m": 1e400'))
+    with pytest.raises(FieldError, match=r"^in.jsonl row 1 \(line 1\): m must be a whole number .* got '1e400'"):
+        tables.predict_file(tmp_path / "in.jsonl", PLAN, tmp_path / "out.csv")
+
+
+def test_empty_json_lines_are_a_table_without_rows(tmp_path):
+    (tmp_path / "in.jsonl").write_text("")
+    tables.predict_file(tmp_path / "in.jsonl", PLAN, tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == ""
+
+
+def test_an_output_that_cannot_be_made_is_named_not_its_temporary_file(tmp_path, monkeypatch):
+    def refuse(self, *_, **__):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    (tmp_path / "in.jsonl").write_text("")
+    for method in ("open", "replace"):
+        monkeypatch.setattr(type(tmp_path), method, refuse)
+        with pytest.raises(PerfError, match=r"^.*/out\.csv: Permission denied$"):
+            tables.predict_file(tmp_path / "in.jsonl", PLAN, tmp_path / "out.csv")
+        monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

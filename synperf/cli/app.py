@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,10 +17,11 @@ from typing import Any
 
 import typer
 
-from ..errors import PerfError, UnknownNameError
+from ..errors import FieldError, PerfError, UnknownNameError
 from ..version import VERSION
+from .stop import install, word
 
-MISUSE, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # 70 is EX_SOFTWARE, the others are 128 + the signal
+MISUSE, BUG, BROKEN_PIPE = 2, 70, 141  # 70 is EX_SOFTWARE, 141 is 128 + SIGPIPE
 _FOLDER = Path(__file__).parent / "commands"
 
 
@@ -28,11 +31,12 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # µ on a terminal that has none
+    install()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and returns the exit code: 0, 1 for a check that failed, 2 for bad input.
+    """Runs one command and returns the exit code: 0, 1 for a check that failed, 2 for bad input, 128 + a signal.
 
     An error is one line on standard error, and nothing is on standard output then.
     """
@@ -41,8 +45,9 @@ def run(arguments: Sequence[str]) -> int:
         if sys.stdout is not None:  # it is where the caller closed it
             sys.stdout.flush()
         return code
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", INTERRUPTED)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        number = getattr(error, "number", signal.SIGINT)
+        return _fail(word(number), 128 + number)
     except BrokenPipeError:
         _close_stdout()
         return BROKEN_PIPE
@@ -69,10 +74,24 @@ def _dispatch(arguments: list[str]) -> int:
     called = command(name)
     try:
         with called.make_context(f"synperf {name}", arguments[1:]) as context:
+            _check_once(called, context, arguments[1:])
             code = called.invoke(context)
     except typer.Exit as done:  # --help
         return done.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _check_once(called: Any, context: Any, arguments: list[str]) -> None:
+    """Checks that no option is given twice that has one value: the last would win in silence.
+
+    Raises:
+        FieldError: one is.
+    """
+    *_, order = called.make_parser(context).parse_args(arguments)
+    for parameter in order:
+        single = parameter.param_type_name == "option" and not parameter.multiple and not parameter.is_flag
+        if single and order.count(parameter) > 1:
+            raise FieldError(f"{parameter.opts[0].lstrip('-')} is given twice; right would be {parameter.opts[0]} once")
 
 
 def names() -> tuple[str, ...]:
@@ -130,7 +149,7 @@ def _bug(error: Exception) -> str:
 
 def _fail(message: str, code: int) -> int:
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(message.split()))
-    if sys.stderr is not None:
+    with suppress(OSError):  # the terminal has gone
         print(f"synperf: {line}", file=sys.stderr)
     return code
 

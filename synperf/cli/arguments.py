@@ -44,7 +44,22 @@ def device(name: str | None, changes: Iterable[str] | None) -> GPU:
     """
     if name is None:
         raise FieldError("gpu: none given; right would be --gpu NAME, a name from `synperf gpus`, or a TOML file")
-    return hardware.what_if(hardware.gpu(name), list(changes or ()))
+    return hardware.what_if(hardware.gpu(name), distinct(changes))
+
+
+def distinct(changes: Iterable[str] | None) -> list[str]:
+    """The changes of a GPU.
+
+    Raises:
+        FieldError: two are of one field.
+    """
+    values: dict[str, str] = {}
+    for change in changes or ():
+        field = change.partition("=")[0].strip()
+        if field in values:
+            raise FieldError(f"set: {field} is given twice, as {values[field]!r} and as {change!r}")
+        values[field] = change
+    return list(values.values())
 
 
 def tiles_of(path: Path | None) -> TileProfile | None:

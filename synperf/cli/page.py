@@ -24,7 +24,8 @@ Written by `python -m synperf.cli.page` from the commands themselves; do not edi
 | 1 | a check failed |
 | 2 | bad input: one line on standard error says which field, what it was and what would be right; nothing is written |
 | 70 | a bug in synperf: one line, please report it |
-| 130, 141 | interrupted; the reader of the pipe has gone |
+| 129, 130, 143 | ended by SIGHUP, Ctrl-C or SIGTERM; no part of a file is left |
+| 141 | the reader of the pipe has gone |
 
 `--json` prints one JSON document on standard output and nothing else there: SI units, the unit in the key, no NaN.
 Text is for people and may change; JSON keys are stable.

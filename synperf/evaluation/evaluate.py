@@ -66,16 +66,16 @@ def evaluate(
     *,
     progress: Progress | None = None,
 ) -> Report:
-    """Errors of one estimator on the measured rows of the given GPUs, or of all that have any.
+    """Errors of one estimator on the measured rows of the given GPUs, each once, or of all that have any.
 
     Raises:
         MissingExtraError: the extra [data] is not installed.
         UnknownNameError: a GPU has no measured rows of the family.
         FieldError: `origin` names no estimator.
     """
-    keys = tuple(gpus) if gpus is not None else aiconfigurator.gpus(family)
-    devices = {key: hardware.gpu(key) for key in keys}
-    read = (aiconfigurator.read(key, family) for key in keys)
+    found = map(hardware.gpu, gpus if gpus is not None else aiconfigurator.gpus(family))
+    devices = {gpu.key: gpu for gpu in found}
+    read = (aiconfigurator.read(key, family) for key in devices)
     return score(read, devices, family=family, origin=origin, source=aiconfigurator.source(), progress=progress)
 
 

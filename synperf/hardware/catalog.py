@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import FieldError, UnknownNameError
 from .fields import check, show
 from .gpu import GPU
-from .names import FOLDER, keys, resolve
+from .names import FOLDER, is_of_another_maker, keys, resolve
 from .parse import build, parse, printable, read_text, toml
 from .partial import complete
 from .records import calibrated
@@ -57,9 +57,16 @@ def _by_name(name: str) -> GPU:
         return _by_key(name)
     key, assumed = resolve(name)
     if not key:
-        raise UnknownNameError.among("GPU", printable(name)[:60], keys())
+        raise _unknown(printable(name)[:60])
     found = _by_key(key)
     return replace(found, assumptions=(*found.assumptions, assumed)) if assumed else found
+
+
+def _unknown(name: str) -> UnknownNameError:
+    if is_of_another_maker(name):
+        known = "the catalog holds NVIDIA GPUs only so far, but a file of one's own works, such as my_gpu.toml"
+        return UnknownNameError(f"no GPU named {name!r}; {known}")
+    return UnknownNameError.among("GPU", name, keys())
 
 
 @cache

@@ -62,6 +62,14 @@ class GPU:
         major, minor = self.compute_capability.split(".")
         return int(major), int(minor)
 
+    @property
+    def l2_port_bytes_per_s(self) -> float:
+        """What one SM can move from and to L2: 64 bytes per clock.
+
+        Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018.
+        """
+        return 64.0 * self.clock_hz
+
     def math_pipe(self, dtype: DType) -> str:
         """`tensor` or `fma`: the pipe that multiplies this format.
 

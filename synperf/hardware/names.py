@@ -11,6 +11,7 @@ from typing import Any
 FOLDER = Path(__file__).parent / "gpus"
 _SEPARATORS = re.compile(r"[\s_./-]+")
 _MAKERS = re.compile(r"^(?:nvidia|tesla|geforce|quadro)+")
+_OTHERS = re.compile(r"^(?:amd|intel|google|cloud|habana|instinct)*(?:mi\d|rx\d|radeon|gaudi|tpu|b60(?!\d)|arc)")
 
 
 def keys() -> tuple[str, ...]:
@@ -28,6 +29,11 @@ def head(key: str) -> dict[str, Any]:
 def squash(name: str) -> str:
     """A name without case and separators: `RTX 6000 Ada` and `rtx_6000_ada` are one."""
     return _SEPARATORS.sub("", name.lower())
+
+
+def is_of_another_maker(name: str) -> bool:
+    """Whether a name begins as an accelerator of AMD, Intel or Google does: `MI300X`, `Gaudi 3`, `TPU v5e`."""
+    return _OTHERS.match(squash(name)) is not None
 
 
 def resolve(name: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ _ORDERED = (
     ("base_clock_hz", "max_clock_hz"),
     ("shared_bytes_per_cta", "shared_bytes_per_sm"),
 )
+FILE_ORDER = (*_ORDERED, ("base_clock_hz", "clock_hz"))  # a what-if may take the clock below the base
 TOLERANCE = 0.01  # between a printed peak and SMs x rate x clock: data sheets round
 
 
@@ -101,7 +103,7 @@ def build(document: Document, key: str, where: str, assumptions: tuple[str, ...]
         aliases=document.get("aliases", ()),
         assumptions=(*assumptions, *said),
     )
-    require_consistent(gpu, where)
+    require_ordered({field: getattr(gpu, field) for field in NUMBERS}, where, FILE_ORDER)
     return gpu
 
 
@@ -145,9 +147,9 @@ def _require_same(field: str, peak: float, product: float, where: str) -> None:
         )
 
 
-def require_consistent(gpu: GPU, where: str) -> None:
-    """Raise FieldError where two fields of a GPU contradict each other."""
-    for less, more in _ORDERED:
-        low, high = getattr(gpu, less), getattr(gpu, more)
-        if low > high:
-            raise FieldError(f"{where}: {less}: {format_plain(low, 7)} is above {more}, {format_plain(high, 7)}")
+def require_ordered(values: Mapping[str, Any], where: str, order: Iterable[tuple[str, str]] = _ORDERED) -> None:
+    """Raise FieldError where a value is above the one that bounds it; fields without a value are passed over."""
+    for less, more in order:
+        if {less, more} <= values.keys() and values[less] > values[more]:
+            low, high = format_plain(values[less], 7), format_plain(values[more], 7)
+            raise FieldError(f"{where}: {less}: {low} is above {more}, {high}")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from math import log
 from pathlib import Path
-from typing import Any
 
 from ..errors import FieldError
 from ..units import format_plain
+from .bounds import between, moved_limits
 from .capability import GPU_FIELDS, capability
 from .dtype import DType
 from .fields import NUMBERS, PEAKS, PER_CLOCK, Document
 from .gpu import GPU
-from .parse import flop_per_clk_per_sm, limits
+from .nearest import Rates, nearest, new_kind
+from .parse import FILE_ORDER, TOLERANCE, flop_per_clk_per_sm, limits, require_ordered
 
-_FAR = log(8)  # a reference without a given format counts as one that is eight times off
 _SCALED = {  # field -> what it grows with; every other number is taken as the reference has it
     "base_clock_hz": "clock",
     "max_clock_hz": "clock",
@@ -23,28 +23,30 @@ _SCALED = {  # field -> what it grows with; every other number is taken as the r
     "l2_bytes_per_s": "SMs and clock",
 }
 
-Rates = Mapping[str, Mapping[DType, float]]  # pipe -> format -> FLOP per clock and SM
-
 
 def complete(
     document: Document, where: str, candidates: Callable[[], Iterable[GPU]]
 ) -> tuple[Document, tuple[str, ...]]:
     """The document with every field, and a sentence for each one that was filled in.
 
-    `candidates` is asked for only when something is missing.
+    What is filled in never contradicts what is stated. `candidates` is asked for only when something is missing.
 
     Raises:
-        FieldError: fewer than the required fields, or a field that contradicts another.
+        FieldError: fewer than the required fields, a field that contradicts another, or a misspelled architecture.
     """
     _require_minimum(document, where)
-    if is_complete(document):
-        return document, ()
+    require_ordered(document, where, FILE_ORDER)
     if "compute_capability" in document:
         limits(document["compute_capability"], where)  # a capability that is not in the table is told now
-    filled = {"name": Path(where).stem, **document}
-    reference = nearest(document, where, candidates())
-    said = [f"reference for what {where} leaves out: {reference.key}"]
-    said += _fill_kind(filled, reference)
+    filled = dict(document)
+    said = _fill_name(filled, where)
+    if is_complete(document):
+        return filled, (*said, *_fill_limits(filled, where))
+    everyone = list(candidates())
+    new = new_kind(document, where, everyone)
+    reference = nearest(document, where, everyone)
+    said.insert(0, f"reference for what {where} leaves out: {reference.key}{new}")
+    said += _fill_kind(filled, reference, where)
     said += _fill_size(filled, reference)
     rates, _ = flop_per_clk_per_sm(filled, where)
     said += _fill_numbers(filled, reference)
@@ -53,7 +55,7 @@ def complete(
 
 
 def is_complete(document: Document) -> bool:
-    """Whether a file states everything that is not a limit of its compute capability."""
+    """Whether a file states everything that is neither its name nor a limit of its compute capability."""
     needed = {"architecture", "compute_capability", *NUMBERS} - set(GPU_FIELDS)
     fma = {**document.get(PEAKS["fma"], {}), **document.get(PER_CLOCK["fma"], {})}
     return needed <= set(document) and DType.FP32 in fma
@@ -68,92 +70,97 @@ def _require_minimum(document: Document, where: str) -> None:
         raise FieldError(f"{where}: {missing[0]} is missing; a partial file needs {needed}")
 
 
-def nearest(document: Document, where: str, candidates: Iterable[GPU]) -> GPU:
-    """The most alike of the GPUs of the same compute capability, else of the same architecture, else of all.
-
-    Alike per SM and per clock, so that a larger chip of the same kind stays near; where the file has no SMs or no
-    clock, alike as a whole.
-    """
-    pool = everyone = list(candidates)
-    for field in ("architecture", "compute_capability"):
-        pool = [gpu for gpu in everyone if getattr(gpu, field) == document.get(field)] or pool
-    if {"num_sms", "clock_hz"} <= set(document):
-        rates, _ = flop_per_clk_per_sm(document, where)
-        given = _features(document, rates)
-        return min(pool, key=lambda gpu: (_distance(given, _features_of(gpu)), gpu.key))
-    whole = _whole(document, {pipe: document.get(field, {}) for pipe, field in PEAKS.items()})
-    return min(pool, key=lambda gpu: (_distance(whole, _whole_of(gpu)), gpu.key))
+def _fill_name(filled: Document, where: str) -> list[str]:
+    if "name" in filled:
+        return []
+    filled["name"] = Path(where).stem
+    return [f"name: {filled['name']}, as the file"]
 
 
-def _distance(given: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Mean distance on a log scale over what the file states."""
-    apart = (abs(log(value / other[name])) if other.get(name) else _FAR for name, value in given.items())
-    return sum(apart) / len(given)
-
-
-def _features(values: Mapping[str, Any], rates: Rates) -> dict[str, float]:
-    """What a file states, per SM and per clock, so that a larger chip of the same kind stays near."""
-    sms, per_clock = values["num_sms"], values["num_sms"] * values["clock_hz"]
-    features = {"clock_hz": values["clock_hz"], "num_sms": sms}
-    features |= {f"{pipe}.{dtype}": rate for pipe, table in rates.items() for dtype, rate in table.items()}
-    features |= {name: values[name] / per_clock for name in ("dram_bytes_per_s", "l2_bytes_per_s") if name in values}
-    features |= {name: values[name] / sms for name in ("dram_bytes", "l2_bytes", "power_w") if name in values}
-    return features
-
-
-def _features_of(gpu: GPU) -> dict[str, float]:
-    rates = {"tensor": gpu.tensor_flop_per_clk_per_sm, "fma": gpu.fma_flop_per_clk_per_sm}
-    return _features({field: getattr(gpu, field) for field in NUMBERS}, rates)
-
-
-def _whole(values: Mapping[str, Any], peaks: Rates) -> dict[str, float]:
-    """What a file states of the GPU as a whole."""
-    features = {f"{pipe}.{dtype}": peak for pipe, table in peaks.items() for dtype, peak in table.items()}
-    names = ("num_sms", "clock_hz", "dram_bytes_per_s", "dram_bytes", "l2_bytes", "l2_bytes_per_s", "power_w")
-    return features | {name: values[name] for name in names if name in values}
-
-
-def _whole_of(gpu: GPU) -> dict[str, float]:
-    per_clock = gpu.num_sms * gpu.clock_hz
-    tables = {"tensor": gpu.tensor_flop_per_clk_per_sm, "fma": gpu.fma_flop_per_clk_per_sm}
-    peaks = {pipe: {dtype: rate * per_clock for dtype, rate in table.items()} for pipe, table in tables.items()}
-    return _whole({field: getattr(gpu, field) for field in NUMBERS}, peaks)
-
-
-def _fill_kind(filled: Document, reference: GPU) -> list[str]:
+def _fill_kind(filled: Document, reference: GPU, where: str) -> list[str]:
     """Architecture and compute capability, and with the latter the limits of one SM."""
-    said = []
+    said, inherits = [], "compute_capability" not in filled
     if "architecture" not in filled:
         filled["architecture"] = reference.architecture
         said.append(f"architecture: {reference.architecture}, as {reference.key}")
-    if "compute_capability" not in filled:
-        filled["compute_capability"] = reference.compute_capability
-        inherited = ", ".join(field for field in GPU_FIELDS if field not in filled)
-        said.append(f"compute_capability: {reference.compute_capability}, as {reference.key}, and with it {inherited}")
-    return said
+    filled.setdefault("compute_capability", reference.compute_capability)
+    moved = _fill_limits(filled, where)
+    if inherits:
+        with_it = ", ".join(field for field in GPU_FIELDS if field not in filled)
+        words = f"as {reference.key}{', and with it ' if with_it else ''}{with_it}"
+        said.append(f"compute_capability: {reference.compute_capability}, {words}")
+    return said + moved
+
+
+def _fill_limits(filled: Document, where: str) -> list[str]:
+    """Limits of the compute capability that a stated one rules out; `build` adds the others."""
+    moved = moved_limits(filled, limits(filled["compute_capability"], where))
+    filled.update({field: value for field, (value, _) in moved.items()})
+    return [f"{field}: {value}, {words}" for field, (value, words) in moved.items()]
 
 
 def _fill_size(filled: Document, reference: GPU) -> list[str]:
-    """Clock as the reference's; SMs from a given peak over the reference's rate and the clock."""
+    """SMs and clock: from peaks whose rate is stated too, else the reference's clock and SMs from a given peak."""
     said = []
+    first, product = _product(filled)
     if "clock_hz" not in filled:
-        filled["clock_hz"] = reference.clock_hz
-        said.append(f"clock_hz: {format_plain(reference.clock_hz)}, as {reference.key}")
+        clock, words = between("clock_hz", reference.clock_hz, f"as {reference.key}", filled)
+        if product:
+            sms = filled.get("num_sms") or _count(product, clock, filled)
+            clock, words = between("clock_hz", product / sms, f"the {first} peak over its rate and num_sms", filled)
+            if "num_sms" not in filled:
+                filled["num_sms"] = sms
+                said.append(f"num_sms: {sms}, the {first} peak over its rate and a clock near that of {reference.key}")
+        filled["clock_hz"] = clock
+        said.insert(0, f"clock_hz: {format_plain(clock)}, {words}")
     if "num_sms" not in filled:
-        filled["num_sms"], words = _sms(filled, reference)
+        filled["num_sms"], words = _sms(filled, reference, first, product)
         said.append(f"num_sms: {filled['num_sms']}, {words}")
     return said
 
 
-def _sms(filled: Document, reference: GPU) -> tuple[int, str]:
+def _product(document: Document) -> tuple[str, float]:
+    """A format, and SMs x clock as every format implies that has both its peak and its rate; 0 where none has.
+
+    The middle of what the tolerance of all these peaks allows.
+    """
+    implied = {
+        dtype: peak / document[PER_CLOCK[pipe]][dtype]
+        for pipe, field in PEAKS.items()
+        for dtype, peak in document.get(field, {}).items()
+        if dtype in document.get(PER_CLOCK[pipe], {})
+    }
+    if not implied:
+        return "", 0.0
+    low, high = max(implied.values()) * (1 - TOLERANCE), min(implied.values()) * (1 + TOLERANCE)
+    return next(iter(implied)), (low + high) / 2
+
+
+def _count(product: float, clock: float, filled: Document) -> int:
+    """The whole number of SMs that gives the product at an allowed clock, the one nearest to `clock`."""
+
+    def misfit(sms: int) -> tuple[float, float]:
+        own, _ = between("clock_hz", product / sms, "", filled)
+        return round(abs(log(sms * own / product)), 9), abs(log(own / clock))
+
+    near = _whole_sms(product / clock)
+    return min(range(max(1, near - 1), near + 2), key=misfit)
+
+
+def _whole_sms(sms: float) -> int:
+    return round(between("num_sms", sms, "", {})[0])
+
+
+def _sms(filled: Document, reference: GPU, first: str, product: float) -> tuple[int, str]:
+    """SMs at a known clock."""
+    if product:
+        return _whole_sms(product / filled["clock_hz"]), f"the {first} peak over clock_hz and its rate"
     known = {"tensor": reference.tensor_flop_per_clk_per_sm, "fma": reference.fma_flop_per_clk_per_sm}
     for pipe, field in PEAKS.items():
         for dtype, peak in filled.get(field, {}).items():
-            own = filled.get(PER_CLOCK[pipe], {}).get(dtype)
-            rate = own or known[pipe].get(dtype)
-            if rate:
-                words = f"the {dtype} peak over clock_hz and {'its rate' if own else 'the rate of ' + reference.key}"
-                return max(1, round(peak / rate / filled["clock_hz"])), words
+            if rate := known[pipe].get(dtype):
+                words = f"the {dtype} peak over clock_hz and the rate of {reference.key}"
+                return _whole_sms(peak / rate / filled["clock_hz"]), words
     return reference.num_sms, f"as {reference.key}"
 
 
@@ -165,8 +172,9 @@ def _fill_numbers(filled: Document, reference: GPU) -> list[str]:
     for field in NUMBERS:
         if field not in filled and field not in GPU_FIELDS:
             by = _SCALED.get(field)
-            filled[field] = getattr(reference, field) * (factors[by] if by else 1)
             words = f"scaled from {reference.key} by {by}" if by else f"as {reference.key}"
+            value = getattr(reference, field) * (factors[by] if by else 1)
+            filled[field], words = between(field, value, words, filled)
             said.append(f"{field}: {format_plain(filled[field])}, {words}")
     return said
 

@@ -3,43 +3,79 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import FieldError
 from ..units import format_plain, parse_quantity, unit_of
 from .calibration import Calibration
+from .catalog import gpu as catalog_gpu
 from .dtype import DType
 from .fields import COUNTS, MATH, NUMBERS, PEAKS, PER_CLOCK, TABLES, number, show, unknown
 from .gpu import GPU
-from .parse import require_consistent
+from .parse import require_ordered
 
 _FACTOR = re.compile(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *x|x *([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
 _WHERE = "what-if"
 
 
-def what_if(gpu: GPU, changes: Sequence[str]) -> GPU:
+def what_if(gpu: GPU | str | Path, changes: Sequence[str]) -> GPU:
     """The GPU with each `FIELD=VALUE` applied: a factor (`2x`) or a value (`160`, `192GB`, `2.1e9`).
 
-    A field of a table has its format behind a point: `tensor_flop_per_s.bf16=1.5x`; a factor without one changes every
-    format. Peaks follow `num_sms` and `clock_hz`, so a peak is set last, by its rate, whatever the order of `changes`.
-    A higher `clock_hz` lifts `max_clock_hz` in proportion; nothing else follows. Each change is a sentence in
-    `assumptions`, and the key is marked, so that rows measured on the real GPU are not taken for this one.
+    `gpu` may be a name or a path, as in `gpu()`. A field of a table has its format behind a point:
+    `tensor_flop_per_s.bf16=1.5x`; a factor without one changes every format. Peaks follow `num_sms` and `clock_hz`, and
+    setting a peak sets its rate. A higher `clock_hz` lifts `max_clock_hz` in proportion; nothing else follows. The
+    order of `changes` does not matter, and each field is changed once; the peak and the rate of a format are one
+    field here. Each change is a sentence in `assumptions`, and the key is marked, so that rows measured on the real GPU
+    are not taken for this one.
 
     Raises:
-        FieldError: an unknown field, or a value that the field cannot have.
+        FieldError: an unknown field, a value that the field cannot have, or a field that is changed twice.
+        UnknownNameError, FileFormatError: `gpu` is neither a name nor a file.
     """
-    listed = [changes] if isinstance(changes, str) else changes
+    one = gpu if isinstance(gpu, GPU) else catalog_gpu(gpu)
+    listed = list(map(_split, _listed(changes)))
     if not listed:
-        return gpu
-    changed = gpu
-    for field, value in sorted(map(_split, listed), key=_order):
+        return one
+    _require_once(listed)
+    changed = one
+    for field, value in sorted(listed, key=_order):
         changed = _apply(changed, field, value)
-    require_consistent(changed, _WHERE)
-    key = gpu.key if gpu.key.endswith("_what_if") else f"{gpu.key}_what_if"
-    return replace(changed, key=key, calibration=_stand_in(gpu))
+    require_ordered({field: getattr(changed, field) for field in NUMBERS}, _WHERE)
+    key = one.key if one.key.endswith("_what_if") else f"{one.key}_what_if"
+    return replace(changed, key=key, calibration=_stand_in(one))
+
+
+def _listed(changes: object) -> list[object]:
+    """One text is one change."""
+    if isinstance(changes, str):
+        return [changes]
+    if not isinstance(changes, Iterable) or isinstance(changes, Mapping | bytes):
+        what = "a table" if isinstance(changes, Mapping) else show(changes)
+        raise FieldError(f"{_WHERE}: {what} is not a list of changes; right would be ['dram_bytes_per_s=2x']")
+    return list(changes)
+
+
+def _require_once(changes: Iterable[tuple[str, str]]) -> None:
+    """Raise FieldError where two changes set the same number."""
+    before: list[tuple[str, str, str]] = []
+    for field, _ in changes:
+        stem, dtype = _target(field)
+        for other_stem, other_dtype, other in before:
+            if stem == other_stem and (dtype == other_dtype or not (dtype and other_dtype)):
+                twice = "twice" if field == other else f"here and by {show(other)}"
+                raise FieldError(f"{_WHERE}: {show(field)[1:-1]}: changed {twice}; right would be one change of it")
+        before.append((stem, dtype, field))
+
+
+def _target(field: str) -> tuple[str, str]:
+    """What a change sets: a number, or the rate of a format, all formats where none is named."""
+    stem, _, dtype = field.partition(".")
+    pipe = next((name for name in PER_CLOCK if stem in (PER_CLOCK[name], PEAKS[name])), None)
+    return (pipe, dtype) if pipe else (field, "")
 
 
 def _stand_in(gpu: GPU) -> Calibration:
@@ -49,7 +85,9 @@ def _stand_in(gpu: GPU) -> Calibration:
     return replace(record, launch_floor_from=gpu.key) if own else record
 
 
-def _split(change: str) -> tuple[str, str]:
+def _split(change: object) -> tuple[str, str]:
+    if not isinstance(change, str):
+        raise FieldError(f"{_WHERE}: {show(change)} is not text; right would be 'dram_bytes_per_s=2x'")
     field, _, value = (part.strip() for part in change.partition("="))
     if not field or not value:
         raise FieldError(f"{_WHERE}: {show(change)} is not FIELD=VALUE; right would be dram_bytes_per_s=2x")

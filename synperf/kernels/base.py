@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -113,15 +115,19 @@ def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
     Raises:
         FieldError: naming the field, the value and the range.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise FieldError(f"{name} must have a value in every place, got a masked array")
     if isinstance(value, np.ndarray) and value.ndim > 0:
-        return _whole_array(name, value, most)
+        return _whole_array(name, np.asarray(value), most)
+    if hasattr(value, "to_numpy"):  # a column of a DataFrame
+        return _whole_array(name, np.asarray(value.to_numpy()), most)
     if isinstance(value, list | tuple) and value:
         return _whole_array(name, _array(value), most)
     return _whole_number(name, value, most)
 
 
 def _whole_number(name: str, value: Any, most: int) -> int:
-    number = value if type(value) is int else _number(value)
+    number: Any = value if type(value) is int else _number(value)
     if number is None or number != int(number) or not 1 <= number <= most:
         raise FieldError(f"{name} must be a whole number from 1 to {most}, got {_shown(value)}")
     return int(number)
@@ -137,6 +143,9 @@ def _number(value: Any) -> float | int | None:
             return int(text) if text.isascii() and "_" not in text else None
         except ValueError:
             pass
+    if isinstance(value, Decimal | Fraction):
+        exact: Any = value  # a float would round away what makes it no whole number
+        return int(exact) if exact == exact and abs(exact) <= MAX_EXTENT and exact == int(exact) else None
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -164,6 +173,7 @@ def _whole_array(name: str, value: np.ndarray, most: int) -> np.ndarray:
         return np.array(
             [_whole_number(f"{name}[{i}]", v, most) for i, v in enumerate(value.tolist())], dtype=np.float64
         )
+    value = value.astype(np.float64)
     with np.errstate(invalid="ignore"):
         good = (value >= 1) & (value <= most) & (value == np.floor(value))
     if not good.all():
@@ -171,7 +181,7 @@ def _whole_array(name: str, value: np.ndarray, most: int) -> np.ndarray:
         raise FieldError(
             f"{name} must be a whole number from 1 to {most}, got {_shown(value[at].item())} at index {at}"
         )
-    return value.astype(np.float64)
+    return value
 
 
 def name_of(name: str, value: Any) -> str:

@@ -37,13 +37,17 @@ def resolve(
 
     Raises:
         FieldError: no engine or kernel has that name.
-        UnsupportedError: the engine has no kernel for this format on this GPU.
+        UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format.
     """
     engine = engine or default_engine(family, dtype)
     if engine not in engines():
         raise FieldError(f"engine: {UnknownNameError.among('engine', engine, engines())}")
     if kernel is not None:
-        return engine, canonical(family, kernel, dtype)
+        name = canonical(family, kernel, dtype)
+        formats = formats_of(family, name)
+        if formats and dtype not in formats:
+            raise UnsupportedError(f"kernel: {name} multiplies {', '.join(sorted(formats))}, not {dtype}")
+        return engine, name
     rules = _rules(engine).get(family, [])
     for rule in rules:
         if dtype in rule["dtype"] and compute_capability in rule.get("cc", [compute_capability]):
@@ -64,6 +68,13 @@ def canonical(family: str, kernel: str, dtype: DType) -> str:
     if found is None:
         raise FieldError(f"kernel: {UnknownNameError.among(f'{family} kernel', kernel, _canonical_names(family))}")
     return found
+
+
+@cache
+def formats_of(family: str, kernel: str) -> frozenset[str]:
+    """Formats that some engine dispatches to a kernel; empty where no rule of any engine names it."""
+    rules = [rule for engine in engines() for rule in _rules(engine).get(family, [])]
+    return frozenset(dtype for rule in rules if rule["kernel"] == kernel for dtype in rule["dtype"])
 
 
 @lru_cache(maxsize=1024)

@@ -13,6 +13,7 @@ from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch
 from .gemm_call import Gemm
 from .gemm_costs import PARTIAL_BYTES, value_bytes
+from .gemm_tiles import port_share_of_b
 from .gemm_tiling import Tiling, choose
 from .gemm_traits import traits
 
@@ -46,9 +47,10 @@ def dram_bytes(p: Gemm, gpu: GPU) -> Number:
     a, b, c = operand_bytes(p)
     area = gpu.num_sms * gpu.registers_per_sm / 2.0
     side = area**0.5
+    a_one, b_one = a / p.batch, b / p.batch  # products of a batch run one after the other
     passes_a = ceil_div(1.0 * p.n * minimum(p.m, side), area)
     passes_b = ceil_div(1.0 * p.m * minimum(p.n, side), area)
-    missed = maximum(0.0, 1.0 - gpu.l2_bytes / (a + b))
+    missed = maximum(0.0, 1.0 - gpu.l2_bytes / (a_one + b_one))
     repeated = missed * ((passes_a - 1) * a + (passes_b - 1) * b)
     return a + b + c + repeated + quantise_bytes(p, gpu)
 
@@ -69,15 +71,18 @@ def tasks(p: Gemm, gpu: GPU, t: Tiling) -> TaskGroups:
     rows, columns, depth = minimum(p.m, t.tile_m), minimum(p.n, t.tile_n), minimum(t.k_per_task, p.k)
     a_bytes, b_bytes = value_bytes(p.dtype)
     assert p.out_dtype is not None
-    value = p.out_dtype.bytes + where(t.split_k > 1, PARTIAL_BYTES, 0.0)
+    outputs, out_bytes = rows * columns, p.out_dtype.bytes
+    port_b_bytes = b_bytes * port_share_of_b(gpu, t.cluster_m)
+    partial_bytes = where(t.split_k > 1, PARTIAL_BYTES, 0.0)
     math = 2.0 * t.tile_m * t.tile_n * t.k_per_task
     tensor = gpu.math_pipe(p.dtype) == "tensor"
     return TaskGroups(
         count=t.tasks,
         tensor_flop=math if tensor else 0.0,
         fma_flop=0.0 if tensor else math,
-        load_bytes=(rows * (a_bytes / t.cluster_n) + columns * (b_bytes / t.cluster_m)) * depth,
-        store_bytes=rows * columns * value,
+        load_bytes=(rows * (a_bytes / t.cluster_n) + columns * (b_bytes / t.cluster_m)) * (p.k / t.split_k),
+        store_bytes=outputs * out_bytes / t.split_k,
+        port_bytes=(rows * a_bytes + columns * port_b_bytes) * depth + outputs * (out_bytes + partial_bytes),
         shared_bytes=(t.tile_m + t.tile_n) * t.k_per_task * p.dtype.bytes,
         ctas_per_sm=t.ctas_per_sm,
         reduction_s=t.reduction_s,

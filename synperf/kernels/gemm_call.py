@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import FieldError
 from ..hardware import DType
 from .base import Call, dtype_of, name_of, same_length, whole
 
 _OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16}  # every other format writes bf16
+
+
+_WRITTEN = (DType.FP32, DType.FP16, DType.BF16, DType.FP8, DType.INT8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ class Gemm(Call):
             put(self, "out_dtype", _OUT.get(self.dtype, DType.BF16))
         elif type(self.out_dtype) is not DType:
             put(self, "out_dtype", dtype_of("out_dtype", self.out_dtype))
+        if self.out_dtype not in _WRITTEN:
+            raise FieldError(f"out_dtype must be one of {', '.join(_WRITTEN)}, got {self.out_dtype}")
         if self.engine is not None:
             put(self, "engine", name_of("engine", self.engine))
         if self.kernel is not None:

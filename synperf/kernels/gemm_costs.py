@@ -1,4 +1,4 @@
-"""What each tile costs a GEMM: seconds of the busiest SM on its slowest own pipe (math, L2 or shared memory)."""
+"""What each tile costs a GEMM: seconds of the busiest SM on its slowest own pipe, or of L2 for all SMs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import UnsupportedError
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
 from .gemm_call import Gemm
-from .gemm_tiles import Tile, build, default_tile_k, tiles
+from .gemm_tiles import Tile, build, default_tile_k, port_share_of_b, tiles
 from .gemm_traits import Traits
 
 FEW = 64  # rows or columns that the ordinary tiles, of 64 and more, cannot fill
@@ -25,10 +25,13 @@ class Candidate(NamedTuple):
     cluster_m: float
     cluster_n: float
     step_s: float  # one value of k in one task: the slower of math and shared memory
-    row_s: float  # one value of k of one row of A, through L2
+    row_s: float  # one value of k of one row of A, out of the whole L2
     column_s: float  # one value of k of one column of B
-    value_s: float  # writing one value of C
-    partial_s: float  # writing and reading one fp32 partial sum, and writing C
+    value_s: float  # one value of C, into the whole L2
+    port_row_s: float  # the same three through the port of one SM
+    port_column_s: float
+    port_value_s: float
+    port_partial_s: float  # one fp32 partial sum, written and read
     reduction_s: float  # the launch that sums the slices
     bound_s: float  # the cost is not below this times m n k batch, however the tiles fall
     may_split: bool
@@ -80,17 +83,19 @@ def _part(tile_m: int | None, tile_n: int | None) -> str:
 
 def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: Tile) -> Candidate:
     a_bytes, b_bytes = value_bytes(dtype)
-    l2_s = gpu.num_sms / gpu.l2_bytes_per_s  # per byte: one SM has its share of L2
+    l2_s, port_s = 1 / gpu.l2_bytes_per_s, 1 / gpu.l2_port_bytes_per_s  # per byte
     math_s = 2.0 * tile.tile_m * tile.tile_n / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz
     shared_s = (tile.tile_m + tile.tile_n) * dtype.bytes / gpu.shared_bytes_per_clk_per_sm / gpu.clock_hz
     step_s, row_s, column_s = max(math_s, shared_s), a_bytes / tile.cluster_n * l2_s, b_bytes / tile.cluster_m * l2_s
-    per_mac_s = max(step_s / (tile.tile_m * tile.tile_n), row_s / tile.tile_n + column_s / tile.tile_m)
+    own_s = step_s / (tile.tile_m * tile.tile_n) / gpu.num_sms
     return Candidate(
         tile_m=float(tile.tile_m), tile_n=float(tile.tile_n), tile_k=float(tile.tile_k),
         cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n), step_s=step_s,
-        row_s=row_s, column_s=column_s,
-        value_s=out_dtype.bytes * l2_s, partial_s=(out_dtype.bytes + PARTIAL_BYTES) * l2_s,
-        reduction_s=kernel.reduction_s, bound_s=per_mac_s / gpu.num_sms * (1 - 1e-9),  # less what rounding may add
+        row_s=row_s, column_s=column_s, value_s=out_dtype.bytes * l2_s,
+        port_row_s=a_bytes * port_s, port_column_s=b_bytes * port_share_of_b(gpu, tile.cluster_m) * port_s,
+        port_value_s=out_dtype.bytes * port_s,
+        port_partial_s=PARTIAL_BYTES * port_s, reduction_s=kernel.reduction_s,
+        bound_s=max(own_s, row_s / tile.tile_n + column_s / tile.tile_m) * (1 - 1e-9),  # less what rounding may add
         may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
         is_small=min(tile.tile_m, tile.tile_n) < FEW, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip
@@ -123,11 +128,13 @@ def num_tasks(p: Gemm, c: Candidate) -> Number:
 
 
 def whole_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
-    """Seconds of the busiest SM when every task sums over all of k."""
+    """Seconds when every task sums over all of k: of the busiest SM, or of L2 for all of them."""
     rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
+    outputs = rows * columns
     own = ceil_div(p.k, c.tile_k) * (c.tile_k * c.step_s)
-    l2 = (rows * c.row_s + columns * c.column_s) * p.k + rows * columns * c.value_s
-    return ceil_div(num_tiles, num_sms) * maximum(own, l2)
+    port = (rows * c.port_row_s + columns * c.port_column_s) * p.k + outputs * c.port_value_s
+    l2 = (rows * c.row_s + columns * c.column_s) * p.k + outputs * c.value_s
+    return maximum(ceil_div(num_tiles, num_sms) * maximum(own, port), num_tiles * l2)
 
 
 def split_count(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
@@ -135,16 +142,29 @@ def split_count(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Numbe
     return maximum(minimum(floor(num_sms / num_tiles), ceil_div(p.k, c.tile_k)), 1.0)
 
 
-def split_cost(p: Gemm, c: Candidate, slices: Number) -> Number:
-    """Seconds of one slice, the only one of its SM, with its partial sums and the launch that adds them up."""
+def split_cost(p: Gemm, c: Candidate, num_tiles: Number, slices: Number, num_sms: int) -> Number:
+    """As `whole_cost` for slices of k, with their partial sums and the launch that adds them up.
+
+    Partial sums load the port of the SM alone: their total hardly depends on how many slices there are.
+    """
     rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
+    outputs = rows * columns
     k = ceil_div(ceil_div(p.k, c.tile_k), slices) * c.tile_k
-    l2 = (rows * c.row_s + columns * c.column_s) * minimum(k, p.k) + rows * columns * c.partial_s
-    return maximum(k * c.step_s, l2) + c.reduction_s
+    port = (rows * c.port_row_s + columns * c.port_column_s) * minimum(k, p.k)
+    port = port + outputs * (c.port_value_s + c.port_partial_s)
+    l2 = (rows * c.row_s + columns * c.column_s) * p.k + outputs * c.value_s
+    busiest = ceil_div(num_tiles * slices, num_sms) * maximum(k * c.step_s, port)
+    return maximum(busiest, num_tiles * l2) + c.reduction_s
+
+
+def nonempty(k: Number, tile_k: Number, slices: Number) -> Number:
+    """Of that many slices of whole steps of k those that have any."""
+    steps = ceil_div(k, tile_k)
+    return ceil_div(steps, ceil_div(steps, slices))
 
 
 def forced_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
-    """Seconds of the busiest SM under the given split_k."""
-    per_slice = split_cost(p, c, p.split_k) - c.reduction_s
-    split = per_slice * ceil_div(num_tiles * p.split_k, num_sms) + c.reduction_s
-    return where(p.split_k == 1, whole_cost(p, c, num_tiles, num_sms), split)
+    """The cost under the given split_k."""
+    slices = nonempty(p.k, c.tile_k, p.split_k)
+    split = split_cost(p, c, num_tiles, slices, num_sms)
+    return where(slices == 1, whole_cost(p, c, num_tiles, num_sms), split)

@@ -89,9 +89,14 @@ def read(path: str | Path) -> TileProfile:
     path = Path(path)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
+            reader = csv.DictReader(file)
+            names = list(reader.fieldnames or ())
+            rows = list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise FileFormatError(f"tile profile {path}: cannot be read as CSV ({error})") from None
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise FileFormatError(f"tile profile {path}: column {twice[0]!r} is there twice")
     if not rows:
         raise FileFormatError(f"tile profile {path}: no rows")
     launches = []
@@ -140,7 +145,7 @@ def _from_name(row: dict[str, str], m: int, n: int) -> tuple[int, int, int | Non
 def _style(compute_capability: str) -> int:
     try:
         major = int(float(compute_capability))
-    except ValueError:
+    except (ValueError, OverflowError):
         major = -1
     if major not in _STYLES:
         raise FieldError(f"compute_capability must be like 8.0 or 9.0, got {compute_capability!r}")

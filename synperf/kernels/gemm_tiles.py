@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
+from ..numeric import Number, where
 from ..scheduling import Occupancy, occupancy
 
 # Output tiles of the sm80-style kernels (mma.sync): also Volta, Turing, Ada and consumer Blackwell.
@@ -84,6 +85,14 @@ def tiles(gpu: GPU, dtype: DType) -> tuple[Tile, ...]:
 def is_persistent(gpu: GPU, dtype: DType) -> bool:
     """Whether libraries launch CTAs that stay and walk over tiles: tensor kernels of Hopper and big Blackwell."""
     return gpu.cc[0] in (9, 10) and gpu.math_pipe(dtype) == "tensor"
+
+
+def port_share_of_b(gpu: GPU, cluster_m: Number) -> Number:
+    """Share of its columns of B that an SM itself loads: half on datacentre Blackwell, where two SMs multiply together.
+
+    Elsewhere multicast spares L2, not the port: every SM of a cluster gets the whole tile.
+    """
+    return where(cluster_m > 1, 0.5, 1.0) if gpu.cc[0] == 10 else 1.0
 
 
 def default_tile_k(gpu: GPU, dtype: DType) -> int:

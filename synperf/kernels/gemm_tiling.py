@@ -1,12 +1,13 @@
 """Which tile and split-K a GEMM runs with: as given, else the feasible one of least cost.
 
-The cost of a tiling is the time of the busiest SM on its slowest own pipe (math, L2 or shared memory). DRAM
-traffic does not depend on the tile here, so the least cost is the least time, and it never falls when m, n, k
-or batch grows: the cost of each candidate does not, and so their minimum does not.
+The cost of a tiling is the time of the busiest SM on its slowest own pipe (math, shared memory, its port to L2),
+or of L2 for all SMs. DRAM traffic does not depend on the tile here, so the least cost is the least time. It never
+falls when m, n, k or batch grows, and never rises with more SMs or faster ones: the cost of no candidate does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from .gemm_costs import (
     fits_extents,
     forced_cost,
     given_candidates,
+    nonempty,
     num_tasks,
     split_cost,
     split_count,
@@ -76,28 +78,31 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
 def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
     if any(is_array(x) for x in (p.m, p.n, p.k, p.batch, p.split_k)):
         return _least_of_many(p, gpu, found, source)
-    best, best_cost, best_slices = found[0], inf, 1.0
+    best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
     macs = 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
         if macs * c.bound_s >= best_cost or not fits_extents(p, c):
             continue
-        cost, slices = _cheaper(p, c, num_tasks(p, c), gpu.num_sms, best_cost)
-        if cost < best_cost:
-            best, best_cost, best_slices = c, cost, slices
+        num_tiles = num_tasks(p, c)
+        cost, slices = _cheaper(p, c, num_tiles, gpu.num_sms, best_cost)
+        if cost <= best_cost:
+            area = num_tiles * c.tile_m * c.tile_n  # of equal costs the one that pads less
+            if cost < best_cost or area < best_area:
+                best, best_cost, best_area, best_slices = c, cost, area, slices
     return _tiling(p, best, best_slices, source, best.tile)
 
 
 def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, least: float) -> tuple[float, float]:
     """Cost and slices of one call: as given, else the cheaper of no split and one wave of slices.
 
-    What cannot be below `least` is not looked at: one task over all of k, and a reduction alone, are bounds.
+    What cannot be as low as `least` is not looked at: one task over all of k, and a reduction alone, are bounds.
     """
     if p.split_k is not None:
         return forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    cost = whole_cost(p, c, num_tiles, num_sms) if p.k * c.step_s < least else inf
-    if c.may_split and num_tiles * 2 < num_sms and c.reduction_s < min(cost, least):
+    cost = whole_cost(p, c, num_tiles, num_sms) if p.k * c.step_s <= least * (1 + 1e-9) else inf
+    if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
         slices = split_count(p, c, num_tiles, num_sms)
-        split = split_cost(p, c, slices)
+        split = split_cost(p, c, num_tiles, slices, num_sms)
         if split < cost:
             return split, slices
     return cost, 1.0
@@ -105,25 +110,32 @@ def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, least: float
 
 def _least_of_many(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
     size = max(len(x) for x in (p.m, p.n, p.k, p.batch, p.split_k) if is_array(x))
-    best_cost, best, best_slices = np.full(size, inf), np.zeros(size, dtype=np.intp), np.ones(size)
+    best_cost, best_area = np.full(size, inf), np.full(size, inf)
+    best, best_slices = np.zeros(size, dtype=np.intp), np.ones(size)
     for i, c in enumerate(found):
         num_tiles, fits = num_tasks(p, c), fits_extents(p, c)
         if not np.any(fits):
             continue
-        if p.split_k is not None:
-            options = [(forced_cost(p, c, num_tiles, gpu.num_sms), p.split_k)]
-        else:
-            options = [(whole_cost(p, c, num_tiles, gpu.num_sms), 1.0)]
-            few = num_tiles * 2 < gpu.num_sms
-            if c.may_split and np.any(few):
-                slices = split_count(p, c, num_tiles, gpu.num_sms)
-                options.append((where(few, split_cost(p, c, slices), inf), slices))
-        for cost, slices in options:
-            better = (cost < best_cost) & fits
+        area = num_tiles * c.tile_m * c.tile_n
+        for cost, slices in _options(p, c, num_tiles, gpu.num_sms):
+            better = ((cost < best_cost) | ((cost == best_cost) & (area < best_area))) & fits
             best_cost = np.where(better, cost, best_cost)
+            best_area = np.where(better, area, best_area)
             best = np.where(better, i, best)
             best_slices = np.where(better, slices, best_slices)
     return _tiling(p, _Columns.of(found, best), best_slices, source, None)
+
+
+def _options(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Iterator[tuple[Number, Number]]:
+    """(cost, slices) of a candidate's ways over columns of calls: as `_cheaper` has them."""
+    if p.split_k is not None:
+        yield forced_cost(p, c, num_tiles, num_sms), p.split_k
+        return
+    yield whole_cost(p, c, num_tiles, num_sms), 1.0
+    few = num_tiles * 2 < num_sms
+    if c.may_split and np.any(few):
+        slices = split_count(p, c, num_tiles, num_sms)
+        yield where(few, split_cost(p, c, num_tiles, slices, num_sms), inf), slices
 
 
 class _Columns(NamedTuple):
@@ -144,6 +156,7 @@ class _Columns(NamedTuple):
 
 def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile: Tile | None) -> Tiling:
     tiles_m, tiles_n = ceil_div(p.m, c.tile_m), ceil_div(p.n, c.tile_n)
+    slices = nonempty(p.k, c.tile_k, slices)
     return Tiling(
         tile_m=c.tile_m,
         tile_n=c.tile_n,

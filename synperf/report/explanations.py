@@ -7,7 +7,7 @@ from typing import Any
 from ..explanation import Explanation
 from ..units import format_binary, format_percent, format_quantity, format_time
 from . import estimates, waves
-from .text import labelled, paragraphs, table
+from .text import labelled, paragraphs, share_full, table
 
 
 def to_dict(x: Explanation) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
         ("grid", f"{grid} {ctas} of {launch.threads} threads"),
         ("one CTA", f"{launch.registers} registers per thread, {format_binary(launch.shared_bytes)} of shared memory"),
         ("one SM", f"{resident} at once, limited by {' and '.join(launch.occupancy.limiters)}"),
-        ("waves", f"{x.waves:,}, the last {format_percent(load.tail)} full; {slots} of all slots used"),
+        ("waves", f"{x.waves:,}, the last {share_full(load.tail)} full; {slots} of all slots used"),
         ("busiest SM", f"{load.sm_max_tasks:,.0f} of {_counted(int(load.tasks), 'task')}, the mean is {mean}"),
         ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
@@ -69,4 +69,12 @@ def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
     if x.features.reduction_s:
         times["reduction"] = ("", format_time(x.features.reduction_s))
     times["launch"] = ("", format_time(x.launch_floor_s))
-    return [(name, *pair, "the limit" if name == x.estimate.limiter else "") for name, pair in times.items()]
+    return [(name, *pair, _mark(x, name)) for name, pair in times.items()]
+
+
+def _mark(x: Explanation, name: str) -> str:
+    """What is said beside the limiter; the reduction adds to every pipe but DRAM, whose bytes hold its own."""
+    if name != x.estimate.limiter:
+        return ""
+    adds = x.features.reduction_s and name in x.features.pipes and name != "dram"
+    return "the limit, with the reduction" if adds else "the limit"

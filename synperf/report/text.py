@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
+from ..units import format_percent
+
 _GAP = "  "
 
 
@@ -21,6 +23,11 @@ def _row(cells: Sequence[str], heads: Sequence[str], widths: Sequence[int], righ
         for cell, head, width in zip(cells, heads, widths, strict=True)
     ]
     return _GAP.join(aligned).rstrip()
+
+
+def share_full(share: float) -> str:
+    """How full something is that is never empty: `<0.01 %` where digits would say 0."""
+    return format_percent(share) if share >= 1e-4 else "<0.01 %"
 
 
 def labelled(pairs: Iterable[tuple[str, str]]) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from ..units import format_percent, format_time
+from ..units import format_time
 from .svg import document, rect, text
+from .text import share_full
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _FOOT = 980.0, 80.0, 212.0, 80.0, 128.0
 _PLOT = _WIDTH - _LEFT - _RIGHT
@@ -106,7 +107,7 @@ class _Plot:
 
 
 def _titles(waves: Waves, title: str, heading: str) -> Iterator[str]:
-    share = f"the last {format_percent(waves.tail / waves.slots)} full"
+    share = f"the last {share_full(waves.tail / waves.slots)} full"
     held = f"{waves.slots:,} at once ({waves.ctas_per_sm} per SM)"
     said = f"{held}; {_counted(waves.full + 1, 'wave')}, {share if waves.full else share.removeprefix('the last ')}"
     yield text(_LEFT, 28, heading or title, size=18, bold=True)

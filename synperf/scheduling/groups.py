@@ -19,8 +19,9 @@ class TaskGroups:
     tensor_flop: Number = 0.0  # padded: an edge tile costs as much as a full one
     fma_flop: Number = 0.0
     xu_op: Number = 0.0
-    load_bytes: Number = 0.0  # from L2 into shared memory, in-bounds values only
-    store_bytes: Number = 0.0
+    load_bytes: Number = 0.0  # out of L2, in-bounds values only; what CTAs share by multicast is divided among them
+    store_bytes: Number = 0.0  # into L2
+    port_bytes: Number = 0.0  # between L2 and the SM of the task, both ways
     shared_bytes: Number = 0.0  # through shared memory
     ctas_per_sm: Number = 1  # resident at once, by registers and shared memory
     reduction_s: Number = 0.0  # a launch that sums partial results afterwards

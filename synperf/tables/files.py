@@ -9,12 +9,13 @@ from importlib import import_module
 from pathlib import Path
 from shutil import copyfileobj
 from stat import S_ISDIR, S_ISREG
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from types import ModuleType
 
 from ..errors import FieldError, MissingExtraError, PerfError
 from . import csv_text
 from .batch import Batch
+from .cleanup import remove, uninterrupted
 from .grouping import Plan, predict_batch
 from .outfile import mode, replacing
 
@@ -74,15 +75,25 @@ def _target(calls: str | Path, out: str | Path | None) -> Iterator[tuple[Path, M
     if out is None:
         if sys.stdout is None:
             raise FieldError("out: standard output is closed; right would be --out FILE")
-        with TemporaryDirectory(prefix="synperf-") as folder:
-            yield Path(folder) / "out.csv", csv_text
-            _copy(Path(folder) / "out.csv")
+        with _scratch() as path:
+            yield path, csv_text
+            _copy(path)
         return
     module = _format("out", Path(out))
     if str(calls) != STDIN and mode(Path(out)) is not None and Path(out).samefile(calls):
         raise FieldError(f"out: {str(out)!r} is the calls file itself; name another")
     with replacing("out", Path(out)) as part:
         yield part, module
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A file in a temporary folder, both of which are gone at the end."""
+    folder = Path(mkdtemp(prefix="synperf-"))
+    try:
+        yield folder / "out.csv"
+    finally:
+        uninterrupted(lambda: remove([folder]))
 
 
 def _copy(path: Path) -> None:

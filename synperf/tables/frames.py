@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from time import sleep
 from typing import Any
 
 import polars as pl
 
-from ..errors import FileFormatError
+from ..errors import FileFormatError, PerfError
 from .batch import Batch, Cells
+from .cleanup import uninterrupted
 from .headings import FILLED
+from .outfile import parts_folder
 from .results import as_text, fill, flat, merge, typed_columns
 
+_FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _PLAIN = ({str}, {bool}, {int}, {float}, {int, float})  # types that one column of a DataFrame holds
 
 
@@ -72,10 +74,37 @@ def _asked(name: str, question: Callable[[], Any]) -> Any:
     """
     try:
         with _hushed():
-            return question()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = str(error).partition("\n")[0]
-        raise FileFormatError(f"{name} is not a parquet file: {reason}") from error
+            return _once_interrupted(question)
+    except _FAILURES as error:
+        raise FileFormatError(f"{name} is not a parquet file: {_reason(error)}") from error
+
+
+def _written(action: Callable[[], Any]) -> None:
+    """Lets polars write.
+
+    Raises:
+        PerfError: it fails or panics: the disk is full, or parts do not go together.
+    """
+    try:
+        with _hushed():
+            _once_interrupted(action)
+    except (*_FAILURES, OSError) as error:
+        raise PerfError(f"out: the parquet file could not be written: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    """The first line, or the system's own words; a temporary name says nothing to the user."""
+    system = getattr(error, "strerror", None)
+    return str(system or str(error).partition("\n")[0].partition(": /")[0])
+
+
+def _once_interrupted(action: Callable[[], Any]) -> Any:
+    """What the action returns. One Ctrl-C is one KeyboardInterrupt: polars raises its own before Python's comes."""
+    try:
+        return action()
+    except KeyboardInterrupt:
+        sleep(0)  # Python's comes here, if it comes
+        raise
 
 
 @contextmanager
@@ -86,7 +115,7 @@ def _hushed() -> Iterator[None]:
     try:
         yield
     finally:
-        os.dup2(kept, 2)
+        uninterrupted(lambda: os.dup2(kept, 2))
         os.close(kept)
         os.close(nothing)
 
@@ -120,26 +149,31 @@ def _series(name: str, cells: Cells) -> pl.Series:
 
 
 class Writer:
-    """Parts of a parquet file, put together at the end, so that no more than a batch is in memory."""
+    """Parts of a parquet file, put together at the end, so that no more than a batch is in memory.
+
+    They lie in the folder beside it that `replacing` removes.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._parts: list[Path] = []
 
     def __enter__(self) -> Writer:
-        self._folder = Path(mkdtemp(prefix=self._path.name, dir=self._path.parent))
+        self._folder = parts_folder(self._path)
+        self._folder.mkdir()
         return self
 
     def write(self, batch: Batch, answers: Mapping[str, Cells]) -> None:
         """One part."""
         part = self._folder / f"{len(self._parts)}.parquet"
-        frame_of(batch, answers).write_parquet(part)
+        frame = frame_of(batch, answers)
+        _written(lambda: frame.write_parquet(part))
         self._parts.append(part)
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        try:
-            if kind is None:
-                scans = [pl.scan_parquet(part, glob=False) for part in self._parts]
-                pl.concat(scans, how="diagonal_relaxed").sink_parquet(self._path)
-        finally:
-            rmtree(self._folder, ignore_errors=True)
+        if kind is None:
+            _written(self._join)
+
+    def _join(self) -> None:
+        scans = [pl.scan_parquet(part, glob=False) for part in self._parts]
+        pl.concat(scans, how="diagonal_relaxed").sink_parquet(self._path)

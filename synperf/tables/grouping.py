@@ -15,7 +15,7 @@ from ..hardware import GPU
 from ..kernels import KernelFamily, family
 from ..kernels.base import call_from
 from .batch import Batch, Cells, as_array, is_empty, one_value, pick, plain, presence
-from .headings import NUMBERS, RESULTS, check_results, check_spelling, number_fields
+from .headings import NUMBERS, RESULTS, check_results, check_spelling, number_fields, overlooked, synonyms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,7 @@ def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
             continue
         with _named(batch.name):
             check_spelling(batch.columns, kind)
+        failures += _overlooked(batch, kind, rows)
         for group in _groups(batch, kind, rows):
             try:
                 parts.append((group, plan.estimate(_calls(batch, kind, group), device)))
@@ -75,6 +76,15 @@ def _check(batch: Batch, plan: Plan) -> None:
         raise FieldError(f"gpu: none given for all rows, and no such column among {_listed(batch.columns)}")
     if not batch.size and plan.family is not None:
         check_spelling(batch.columns, family(plan.family))
+
+
+def _overlooked(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Iterator[tuple[int, PerfError]]:
+    """The first row of each column that has another name of a field and holds something where the field is empty."""
+    for name, field in synonyms(batch.columns, kind).items():
+        given, own = batch.columns[name], batch.columns[field]
+        found = next((row for row in rows.tolist() if is_empty(own[row]) and not is_empty(given[row])), None)
+        if found is not None:
+            yield found, overlooked(name, field)
 
 
 def _listed(names: Any) -> str:

@@ -16,6 +16,24 @@ LISTS = ("outside", "assumptions", "versions")  # joined by `;` where a cell hol
 RESULTS = ("gpu", "engine", "kernel", *NUMBERS, *TEXTS, "extrapolating", *LISTS)
 FILLED = ("family", "gpu", "engine", "kernel")  # columns that the input may have too: only empty cells are filled in
 
+SYNONYMS = {  # names that others give to a field: a column of that name means it, and would be overlooked
+    "m": ("tokens", "num_tokens", "n_tokens", "rows", "num_rows"),
+    "n": ("cols", "columns", "num_cols", "out_features"),
+    "k": ("in_features", "inner_dim"),
+    "batch": ("batch_size", "num_batches", "num_batch", "n_batch", "batch_count", "b", "bs"),
+    "dtype": (
+        "gemm_dtype", "precision", "data_type", "torch_dtype", "compute_dtype", "input_dtype", "in_dtype",
+        "quant_dtype", "quant_mode", "quantization",
+    ),
+    "out_dtype": ("output_dtype", "output_type", "c_dtype", "result_dtype"),
+    "engine": ("backend", "framework"),
+    "tile_m": ("block_m", "block_size_m"),
+    "tile_n": ("block_n", "block_size_n"),
+    "tile_k": ("block_k", "block_size_k"),
+    "split_k": ("k_splits", "num_splits"),
+    "gpu": ("gpu_name", "gpu_type", "gpu_model", "device", "device_name", "accelerator"),
+}  # fmt: skip
+
 
 def number_fields(kind: KernelFamily) -> tuple[str, ...]:
     """Fields that take an array for many calls: those annotated `Any`. The others tell groups of rows apart."""
@@ -37,14 +55,31 @@ def check_spelling(names: Iterable[str], kind: KernelFamily) -> None:
     """Checks that no column looks like a misspelled field of the family; all other columns are the user's own.
 
     Raises:
-        FieldError: the message has the column and the field that it resembles.
+        FieldError: the message has the column and the field that it resembles, or means while that is no column.
     """
+    names = list(names)
+    meant = synonyms(names, kind)
+    for name, field in meant.items():
+        if field not in names:
+            raise overlooked(name, field)
     known = {_bare(name): name for name in (*kind.field_names(), "family", "gpu")}
-    for name in names:
+    for name in [name for name in names if name not in meant]:
         near = get_close_matches(_bare(name), known, n=1, cutoff=0.8)
         if near and known[near[0]] != name and not _is_field(name):
-            field = known[near[0]]
-            raise FieldError(f"column {name!r} looks like the field {field}; rename it to that or to something else")
+            raise overlooked(name, known[near[0]])
+
+
+def synonyms(names: Iterable[str], kind: KernelFamily) -> dict[str, str]:
+    """Columns that have another name of a field of the family, or of `gpu`, with that field."""
+    fields_of = {_bare(word): field for field, words in SYNONYMS.items() for word in words}
+    known = (*kind.field_names(), "gpu")
+    found = {name: fields_of.get(_bare(name)) for name in names if not _is_field(name)}
+    return {name: field for name, field in found.items() if field is not None and field in known}
+
+
+def overlooked(name: str, field: str) -> FieldError:
+    """The refusal of a column that seems to mean a field."""
+    return FieldError(f"column {name!r} looks like the field {field}; rename it to that or to something else")
 
 
 def _bare(name: str) -> str:

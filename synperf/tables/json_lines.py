@@ -60,10 +60,32 @@ def _object(text: bytes, line: int, name: str) -> dict[str, Any]:
     try:
         found: dict[str, Any] = _DECODER.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{name} line {line}: not a JSON object: {error}") from error
+        found = _with_huge_numbers(text)
+        if not found:
+            raise FileFormatError(f"{name} line {line}: not a JSON object: {error}") from error
     if len(_KEY_END.findall(text)) != len(found):
         _check_keys(text, line, name)
     return found
+
+
+def _with_huge_numbers(text: bytes) -> dict[str, Any]:
+    """An object whose values stay text where a number in them is too large; empty where that is not what is wrong."""
+    try:
+        json.loads(text, parse_constant=_refused)
+        return {key: _value(raw) for key, raw in _RAW.decode(text).items()}
+    except (ValueError, RecursionError, msgspec.MsgspecError):
+        return {}
+
+
+def _value(raw: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.MsgspecError:
+        return bytes(raw).decode()
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(constant)
 
 
 def _check_keys(text: bytes, line: int, name: str) -> None:

@@ -3,28 +3,61 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from ..errors import FieldError
+from ..errors import FieldError, PerfError
+from .cleanup import remove, uninterrupted
 
 
 @contextmanager
 def replacing(field: str, path: Path) -> Iterator[Path]:
     """A temporary name in the same folder, to be written in the block and renamed at its end.
 
+    The block may make `parts_folder` of it too, which is removed whatever it holds.
+
     Raises:
         FieldError: `path` is no place for a file; the message begins with `field`.
+        PerfError: it cannot be written; the message names `path`, never the temporary file.
     """
     target = _checked(field, path)
     part = target.with_name(f".synperf-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         yield part
         part.replace(target)
+    except OSError as error:
+        if part.name in str(error.filename):
+            raise PerfError(f"{path}: {error.strerror}") from error
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        uninterrupted(lambda: remove((part, parts_folder(part))))
+
+
+def parts_folder(part: Path) -> Path:
+    """The folder beside a temporary name, for what is put together in it."""
+    return part.with_name(f"{part.name}s")
+
+
+def require_other(field: str, path: str | Path, inputs: Mapping[str, str | Path | None]) -> None:
+    """Checks that a file to be written is none of those that are read, by the names of their options.
+
+    Raises:
+        FieldError: it is one of them.
+    """
+    for option, given in inputs.items():
+        both = given is not None and mode(Path(path)) is not None and mode(Path(given)) is not None
+        if both and given is not None and Path(path).samefile(given):
+            raise FieldError(f"{field}: {str(path)!r} is the file of --{option} itself; name another")
+
+
+def write_text(part: Path, text: str) -> None:
+    """Writes a file whole; an error always has its name."""
+    try:
+        part.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(part)) from error
 
 
 def mode(path: Path) -> int | None:

@@ -61,7 +61,8 @@ def test_a_profile_of_recorded_launches_gives_the_tile(tmp_path):
     for command in ("explain", "predict"):
         document = json.loads(invoke(command, *ARGUMENTS[1:], "--tile-profile", str(path), "--json").out)
         assert document["assumptions"] == ["tile: nearest recorded launch of tiles.csv, compute capability 9.0"]
-    assert json.loads(invoke(*ARGUMENTS, "--tile-profile", str(path), "--json").out)["tile"]["tile_n"] == 128
+    tile = json.loads(invoke(*ARGUMENTS, "--tile-profile", str(path), "--json").out)["tile"]
+    assert (tile["tile_n"], tile["source"]) == (128, "recorded")
 
 
 def test_a_profile_that_is_none_is_told(tmp_path):
@@ -69,3 +70,14 @@ def test_a_profile_that_is_none_is_told(tmp_path):
     assert_refused(invoke(*ARGUMENTS, "--tile-profile", str(path)))
     path.write_bytes(b"\x00\xff")
     assert_refused(invoke(*ARGUMENTS, "--tile-profile", str(path)))
+
+
+@pytest.mark.parametrize("option", ["gpu", "tile-profile"])
+def test_the_drawing_may_not_replace_what_it_is_made_from(tmp_path, option):
+    path = tmp_path / "mine.toml"
+    path.write_text("anything")
+    others = ("explain", "gemm", "m=1", "n=1", "k=1", *(() if option == "gpu" else ("--gpu", "h100_sxm")))
+    seen = invoke(*others, f"--{option}", str(path), "--svg", str(tmp_path / "." / "mine.toml"))
+    assert_refused(seen)
+    assert seen.err.endswith(f"is the file of --{option} itself; name another\n")
+    assert path.read_text() == "anything"

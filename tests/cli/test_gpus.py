@@ -44,6 +44,8 @@ def test_filters_keep_what_has_the_property():
         (("--architecture", "hoper"), "architecture: no architecture named 'hoper'; nearest: hopper"),
         (("--dtype", "fp7"), "dtype: no dtype named 'fp7'; nearest: fp"),
         (("--min-dram", "80 stone"), "min-dram: '80 stone' is not a number"),
+        (("--min-dram", "80"), "min-dram: '80' is less than 1 MB; right would be 80GB"),
+        (("--min-dram", "-5GB"), "min-dram: '-5GB' is less than 1 MB; right would be 80GB"),
     ],
 )
 def test_a_filter_that_means_nothing_is_refused(options, said):

@@ -121,3 +121,27 @@ def test_a_broken_gpu_file_is_refused_by_name(tmp_path, text, said):
     seen = invoke("predict", *SIZES, "--gpu", str(tmp_path / "mine.toml"))
     assert_refused(seen)
     assert said in seen.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--set", "num_sms=160", "--set", "num_sms =80"), "set: num_sms is given twice, as 'num_sms=160' and as"),
+        (("--gpu", "a100_sxm"), "gpu is given twice; right would be --gpu once"),
+        (("--origin", "analytical", "--origin=analytical"), "origin is given twice; right would be --origin once"),
+    ],
+)
+def test_what_has_one_value_is_not_given_twice(options, said):
+    for call in (("predict", *SIZES), ("explain", *SIZES), ("predict", "--calls", "none.csv")):
+        seen = invoke(*call, "--gpu", "h100_sxm", *options)
+        assert_refused(seen)
+        assert seen.err.startswith(f"synperf: {said}")
+
+
+def test_the_table_may_not_replace_the_tile_profile(tmp_path):
+    tiles = tmp_path / "tiles.csv"
+    tiles.write_text("anything")
+    options = ("--calls", "-", "--gpu", "h100_sxm", "--tile-profile", str(tiles), "--out", str(tiles))
+    seen = invoke("predict", *options, stdin=b"family,m,n,k\n")
+    assert_refused(seen)
+    assert seen.err.endswith("is the file of --tile-profile itself; name another\n")

@@ -14,7 +14,7 @@ from synperf.evaluation.evaluate import score
 from synperf.features import roofline
 from synperf.hardware import Calibration
 from synperf.kernels import gemm
-from synperf.measurements import Rows
+from synperf.measurements import Rows, aiconfigurator
 
 from ..toys import TOY
 
@@ -112,3 +112,16 @@ def test_on_the_a100_the_estimate_is_better_than_the_roofline_and_no_row_is_belo
     assert total.estimate.mape < total.roofline.mape
     assert total.estimate.median < 0.30  # measured: 0.274
     assert total.below_floor == 0
+
+
+def test_names_of_one_gpu_count_it_once(monkeypatch):
+    asked = []
+
+    def read(key, _):
+        asked.append(key)
+        return replace(rows(1.0), gpu=np.full(len(M), key, dtype=object))
+
+    monkeypatch.setattr(aiconfigurator, "read", read)
+    found = evaluate("gemm", gpus=["a100", "a100_sxm", "A100-SXM"])
+    assert asked == ["a100_sxm"]
+    assert [total.rows for total in found.totals()] == [len(M), len(M)]

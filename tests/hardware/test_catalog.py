@@ -119,6 +119,29 @@ def test_an_unknown_name_is_told_with_the_nearest():
         gpu("h21")
 
 
+@pytest.mark.parametrize(
+    "name", ["mi300x", "MI 355X", "AMD Instinct MI300X", "gaudi3", "Intel Gaudi 2", "tpu_v5e", "B60", "Arc Pro B60"]
+)
+def test_a_name_of_another_maker_is_told_that_the_catalog_holds_nvidia_gpus_only(name):
+    with pytest.raises(UnknownNameError) as error:
+        gpu(name)
+    assert str(error.value) == (
+        f"no GPU named {name!r}; the catalog holds NVIDIA GPUs only so far, but a file of one's own works, "
+        "such as my_gpu.toml"
+    )
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_catalog_name_is_taken_for_one_of_another_maker(name):
+    assert not any(map(names.is_of_another_maker, (name, *gpu(name).aliases)))
+
+
+@pytest.mark.parametrize("name", ["mixed", "b600x", "h21", "minimal"])
+def test_other_unknown_names_keep_their_suggestions(name):
+    with pytest.raises(UnknownNameError, match=r"; (nearest|known): "):
+        gpu(name)
+
+
 @pytest.mark.parametrize("name", ["", " ", "nvidia", "x" * 5000, "a\0b", "a\nb", "../gpus/h100_sxm", "é", "/"])
 def test_a_name_of_nothing_is_told_in_one_line(name):
     with pytest.raises((UnknownNameError, FileFormatError)) as error:

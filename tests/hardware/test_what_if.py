@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from synperf.errors import FieldError
+from synperf.errors import FieldError, UnknownNameError
 from synperf.hardware import DType, gpu, gpus, what_if
 from synperf.hardware.fields import COUNTS, NUMBERS
 from tests.toys import TOY
@@ -107,3 +107,80 @@ def test_a_what_if_of_a_measured_gpu_names_it_as_the_origin_of_launch_floors():
     assert changed.calibration.launch_floor_s == one.calibration.launch_floor_s
     if one.calibration.launch_floor_s:
         assert changed.calibration.launch_floor_from == (one.calibration.launch_floor_from or "h100_sxm")
+
+
+def test_the_highest_clock_is_lifted_by_the_factor_of_the_clock():
+    assert what_if(gpu("h100_sxm"), ["clock_hz=2x"]).max_clock_hz == pytest.approx(3.96e9)  # 1.98 GHz, above 1.83
+    assert what_if(gpu("h100_sxm"), ["clock_hz=1.83e9"]).max_clock_hz == 1.98e9
+
+
+def test_a_name_and_a_path_stand_for_their_gpu(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("dram_bytes_per_s = 3e12\ntensor_flop_per_s.bf16 = 989e12")
+    assert what_if("H100", ["num_sms=160"]).key == "h100_sxm_what_if"
+    assert what_if("h100_sxm", []) is gpu("h100_sxm")
+    assert what_if(path, ["num_sms=160"]).key == what_if(str(path), ["num_sms=160"]).key == "mine_what_if"
+    with pytest.raises(UnknownNameError, match="no GPU named 'h21'"):
+        what_if("h21", ["num_sms=160"])
+
+
+@pytest.mark.parametrize("nothing", [7, None, 1.5, ["h100_sxm"]])
+def test_what_is_no_gpu_is_told(nothing):
+    with pytest.raises(FieldError, match=r"^gpu: .* is not a name or a path"):
+        what_if(nothing, ["num_sms=160"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ([1], "1 is not text; right would be 'dram_bytes_per_s=2x'"),
+        ([None], "None is not text"),
+        ([["num_sms=2x"]], "a list is not text"),
+        ([b"num_sms=2x"], "b'num_sms=2x' is not text"),
+        (None, "None is not a list of changes; right would be ['dram_bytes_per_s=2x']"),
+        (2, "2 is not a list of changes"),
+        (b"num_sms=2x", "b'num_sms=2x' is not a list of changes"),
+        ({"num_sms": "2x"}, "a table is not a list of changes"),
+    ],
+)
+def test_changes_that_are_not_text_are_told(changes, message):
+    with pytest.raises(FieldError) as error:
+        what_if(TOY, changes)
+    assert str(error.value).startswith(f"what-if: {message}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        (["num_sms=160", "num_sms=80"], "num_sms: changed twice"),
+        (["num_sms=160", "num_sms=160"], "num_sms: changed twice"),
+        (["clock_hz=2x", "dram_bytes=2x", " clock_hz = 2x"], "clock_hz: changed twice"),
+        (["tensor_flop_per_s.bf16=2x", "tensor_flop_per_s.bf16=3x"], "tensor_flop_per_s.bf16: changed twice"),
+        (
+            ["tensor_flop_per_s=2x", "tensor_flop_per_s.bf16=1e15"],
+            "tensor_flop_per_s.bf16: changed here and by 'tensor_flop_per_s'",
+        ),
+        (
+            ["tensor_flop_per_s.bf16=1e15", "tensor_flop_per_clk_per_sm.bf16=2x"],
+            "tensor_flop_per_clk_per_sm.bf16: changed here and by 'tensor_flop_per_s.bf16'",
+        ),
+    ],
+)
+def test_a_field_that_is_changed_twice_is_told_in_any_order(changes, field):
+    with pytest.raises(FieldError) as error:
+        what_if(TOY, changes)
+    assert str(error.value) == f"what-if: {field}; right would be one change of it"
+    with pytest.raises(FieldError, match="changed"):
+        what_if(TOY, changes[::-1])
+
+
+def test_different_formats_and_pipes_are_different_fields():
+    both = what_if(TOY, ["tensor_flop_per_s.bf16=2x", "tensor_flop_per_s.fp8=4e13", "fma_flop_per_s=2x"])
+    assert both.tensor_flop_per_clk_per_sm == {BF16: 2000, DType.FP8: 4000}
+    assert both.fma_flop_per_clk_per_sm == {DType.FP32: 200}
+
+
+def test_more_sms_leave_l2_and_dram_bandwidth():
+    wide = what_if(TOY, ["num_sms=20"])
+    assert (wide.l2_bytes_per_s, wide.dram_bytes_per_s, wide.l2_bytes) == (1e13, 1e12, 1e7)

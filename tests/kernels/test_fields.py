@@ -94,3 +94,33 @@ def test_a_tables_own_kernel_source_is_a_name_of_the_kernel():
         Gemm(m=1, n=1, k=1, dtype="fp8", engine="vllm", kernel="CutlassFP8ScaledMMLinearKernel"), "h100_sxm"
     )
     assert e.kernel == "cutlass_fp8"
+
+
+def test_arrays_of_other_kinds_are_taken_by_their_values_or_refused():
+    class Mine(np.ndarray):
+        pass
+
+    assert Gemm(m=np.array([1, 2]).view(Mine), n=1, k=1).m.tolist() == [1.0, 2.0]
+    with pytest.raises(FieldError, match="masked"):
+        Gemm(m=np.ma.masked_array([1, 2], mask=[0, 1]), n=1, k=1)
+    with pytest.raises(FieldError, match="index 0"):
+        Gemm(m=np.array([2**31], dtype=np.float32), n=1, k=1)
+    with pytest.raises(FieldError, match=r"^m must be"):
+        Gemm(m=Decimal("5.0000000000000000000001"), n=1, k=1)
+
+
+def test_a_column_of_a_dataframe_is_a_column():
+    pl = pytest.importorskip("polars")
+    assert Gemm(m=pl.Series([1, 2]), n=1, k=1).m.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("out_dtype", ["nvfp4", "fp8_block", "tf32"])
+def test_what_no_gemm_writes_is_refused(out_dtype):
+    with pytest.raises(FieldError, match=r"^out_dtype must be one of"):
+        Gemm(m=1, n=1, k=1, out_dtype=out_dtype)
+
+
+@pytest.mark.parametrize("origin", [5, ["x"], "guess"])
+def test_an_origin_that_is_none_is_told(origin):
+    with pytest.raises(FieldError, match=r"^origin: no estimator named"):
+        synperf.predict(Gemm(m=1, n=1, k=1), "a100_sxm", origin=origin)

@@ -18,6 +18,7 @@ from synperf.numeric import is_array
 GEMM = family("gemm")
 extent = st.one_of(st.integers(1, 300), st.integers(1, 40_000), st.integers(1, 2**31 - 1))
 gpu_keys = st.sampled_from(keys())
+RESOURCES = ("num_sms", "clock_hz", "dram_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "shared_bytes_per_clk_per_sm")
 COLUMNS = ("time_s", "low_s", "high_s", "floor_s", "efficiency", "limiter")
 
 
@@ -105,7 +106,7 @@ def test_the_chosen_tile_costs_least_of_all_that_could_be_given(drawn):
 @settings(max_examples=200)
 def test_a_given_tile_is_used_as_it_is(drawn):
     gpu, call = drawn
-    t = choose(replace(call, tile_m=64, tile_n=64, tile_k=32, split_k=2), gpu)
+    t = choose(replace(call, k=call.k + 32, tile_m=64, tile_n=64, tile_k=32, split_k=2), gpu)
     assert (t.tile_m, t.tile_n, t.tile_k, t.split_k, t.source) == (64, 64, 32, 2, "given")
 
 
@@ -148,3 +149,20 @@ def test_chunks_of_a_long_column_equal_the_column():
     assert len(whole) == 50_000
     for i in (0, 16_383, 16_384, 49_999):
         assert whole.time_s[i] == synperf.predict(Gemm(m=int(m[i]), n=4096, k=512), gpu).time_s
+
+
+@given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
+@settings(max_examples=500)
+def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
+    gpu, call = drawn
+    more = synperf.what_if(gpu, [f"{field}={factor}x"])
+    assert synperf.predict(call, more).time_s <= synperf.predict(call, gpu).time_s * (1 + 1e-12)
+
+
+@given(calls(), st.integers(1, 5000))
+@settings(max_examples=200)
+def test_no_slice_of_k_is_empty(drawn, split_k):
+    gpu, call = drawn
+    for t in (choose(call, gpu), choose(replace(call, split_k=split_k), gpu)):
+        assert (t.split_k - 1) * t.k_per_task < call.k <= t.split_k * t.k_per_task
+        assert t.split_k <= split_k or t.split_k * t.tiles <= gpu.num_sms

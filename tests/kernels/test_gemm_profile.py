@@ -93,3 +93,10 @@ def test_a_bad_table_names_the_row_and_the_field(tmp_path, text, says):
 def test_a_folder_is_not_a_table(tmp_path):
     with pytest.raises(FileFormatError, match="cannot be read"):
         read(tmp_path)
+
+
+def test_a_column_twice_and_an_endless_capability_are_refused(tmp_path):
+    with pytest.raises(FileFormatError, match="column 'm' is there twice"):
+        read(write(tmp_path, TILES.replace("k,tile_m", "m,tile_m") + "8.0,1,1,1,64,64,32,1\n"))
+    with pytest.raises(FileFormatError, match="compute_capability must be"):
+        read(write(tmp_path, TILES + "inf,1,1,1,64,64,32,1\n"))

@@ -77,3 +77,21 @@ def test_the_drawing_has_the_launch_and_the_time_of_its_tasks():
     assert "gemm m=4096 n=4096 k=64 bf16 on toy" in words
     assert "25 tasks over 10 SMs, 10 at once (1 per SM); 3 waves, the last 50 % full" in words
     assert "170 µs" in words
+
+
+def test_the_limit_counts_the_reduction_except_beside_dram():
+    def marked(limiter):
+        features = replace(EXPLANATION.features, reduction_s=1e-6)
+        text = explanations.to_text(
+            replace(EXPLANATION, features=features, estimate=replace(ESTIMATE, limiter=limiter))
+        )  # fmt: skip
+        return next(line for line in text.splitlines() if line.startswith(f"{limiter} "))
+
+    assert marked("l2").endswith("  the limit, with the reduction")
+    assert marked("dram").endswith("  the limit")
+
+
+def test_a_last_wave_is_never_said_to_be_empty():
+    load = replace(EXPLANATION.features.load, tail=0.0)
+    text = explanations.to_text(replace(EXPLANATION, features=replace(EXPLANATION.features, load=load)))
+    assert "the last <0.01 % full" in text

@@ -27,9 +27,13 @@ def explain(
 ) -> None:
     if origin not in (None, "analytical"):
         raise FieldError(f"origin: an explanation is analytical, since its parts add up to its time, got {origin!r}")
+    if svg is not None:
+        outfile.require_other("svg", svg, {"gpu": gpu, "tile-profile": tile_profile})
     explanation = api.explain(call(family, fields), device(gpu, changes), tiles=tiles_of(tile_profile))
     shown = text_of(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))
-    if svg is not None:
-        with outfile.replacing("svg", Path(svg)) as part:
-            part.write_text(explanations.drawing(explanation), encoding="utf-8")
-    print(shown)
+    if svg is None:
+        print(shown)
+        return
+    with outfile.replacing("svg", Path(svg)) as part:
+        outfile.write_text(part, explanations.drawing(explanation))
+        print(shown, flush=True)  # before the drawing has its name: without the text there is none

@@ -15,6 +15,8 @@ from ...units import parse_quantity
 from ..arguments import AsJson
 from ..show import show
 
+_LEAST_BYTES = 1e6  # no GPU has less: a number without its unit is meant in GB
+
 
 def gpus(
     architecture: Annotated[
@@ -45,6 +47,9 @@ def gpus(
 
 def _bytes(name: str, value: str) -> float:
     try:
-        return parse_quantity(value, "B")
+        found = parse_quantity(value, "B")
     except FieldError as error:
         raise FieldError(f"{name}: {error}") from error
+    if found < _LEAST_BYTES:
+        raise FieldError(f"{name}: {value.strip()[:40]!r} is less than 1 MB; right would be 80GB")
+    return found

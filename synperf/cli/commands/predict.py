@@ -17,7 +17,7 @@ import typer
 from ... import api
 from ...errors import FieldError
 from ...report import estimates
-from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, tiles_of
+from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, distinct, tiles_of
 from ..show import show
 
 
@@ -49,5 +49,9 @@ def predict(
         raise FieldError(f"{fields[0]!r}: a table has its own fields; right would be either --calls or KEY=VALUE")
     if as_json:
         raise FieldError("json: a table is not one document; right would be --out with a name that ends in .jsonl")
+    if out is not None:
+        from ...tables.outfile import require_other  # one call needs no tables
+
+        require_other("out", out, {"tile-profile": tile_profile, "gpu": gpu})
     tiles = tiles_of(tile_profile)
-    api.predict_file(calls, out, gpu, family=family, changes=changes or (), origin=origin, tiles=tiles)
+    api.predict_file(calls, out, gpu, family=family, changes=distinct(changes), origin=origin, tiles=tiles)
