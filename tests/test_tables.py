@@ -277,10 +277,10 @@ def test_another_name_of_a_field_is_refused_with_the_field(name, field):
 def test_another_name_may_stand_beside_the_field_where_the_field_is_filled():
     tables.predict_table([ROW | {"num_tokens": 7, "batch": 1, "batch_size": 8}], PLAN)
     without = {name: value for name, value in ROW.items() if name != "m"}
-    with pytest.raises(FieldError, match="^table: column 'num_tokens' looks like the field m"):
+    with pytest.raises(FieldError, match=r"^table: column 'num_tokens' looks like the field m"):
         tables.predict_table([without | {"num_tokens": 7}], PLAN)
     rows = [ROW | {"batch": 2}, ROW | {"batch": None, "batch_size": 8}]
-    with pytest.raises(FieldError, match="^table row 2: column 'batch_size' looks like the field batch"):
+    with pytest.raises(FieldError, match=r"^table row 2: column 'batch_size' looks like the field batch"):
         tables.predict_table(rows, PLAN)
 
 
