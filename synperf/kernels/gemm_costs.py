@@ -34,6 +34,8 @@ class Candidate(NamedTuple):
     port_partial_s: float  # one fp32 partial sum, written and read
     reduction_s: float  # the launch that sums the slices
     bound_s: float  # the cost is not below this times m n k batch, however the tiles fall
+    spare_m: float  # with m up to this, and spare_n alike, an equal tile with a shorter side costs no more
+    spare_n: float
     may_split: bool
     is_small: bool  # a side is shorter than FEW
     ctas_per_sm: float
@@ -43,7 +45,17 @@ class Candidate(NamedTuple):
 @lru_cache(maxsize=256)
 def candidates(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits) -> tuple[Candidate, ...]:
     """Every feasible tile of this GPU and format with its cost constants under a kernel's traits."""
-    return tuple(_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in tiles(gpu, dtype))
+    found = tuple(_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in tiles(gpu, dtype))
+    return tuple(c._replace(spare_m=_shorter(c, found, "m"), spare_n=_shorter(c, found, "n")) for c in found)
+
+
+def _shorter(c: Candidate, found: tuple[Candidate, ...], side: str) -> float:
+    """The next shorter side among tiles that are equal otherwise: calls that it covers never need the longer one."""
+    this, other = f"tile_{side}", "tile_n" if side == "m" else "tile_m"
+    if c.tile.cluster_m > 1 or c.tile.cluster_n > 1:
+        return 0.0
+    alike = [x for x in found if x.tile.cluster_m == x.tile.cluster_n == 1 and getattr(x, other) == getattr(c, other)]
+    return max((getattr(x, this) for x in alike if getattr(x, this) < getattr(c, this)), default=0.0)
 
 
 @lru_cache(maxsize=4096)
@@ -96,7 +108,7 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
         port_value_s=out_dtype.bytes * port_s,
         port_partial_s=PARTIAL_BYTES * port_s, reduction_s=kernel.reduction_s,
         bound_s=max(own_s, row_s / tile.tile_n + column_s / tile.tile_m) * (1 - 1e-9),  # less what rounding may add
-        may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
+        spare_m=0.0, spare_n=0.0, may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
         is_small=min(tile.tile_m, tile.tile_n) < FEW, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip
 
@@ -127,34 +139,40 @@ def num_tasks(p: Gemm, c: Candidate) -> Number:
     return tiles_m * tiles_n * p.batch
 
 
-def whole_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
-    """Seconds when every task sums over all of k: of the busiest SM, or of L2 for all of them."""
+def terms(p: Gemm, c: Candidate) -> tuple[Number, Number, Number, Number]:
+    """What both costs are made of: steps of k, values of C per task, seconds per k through the port, seconds of L2."""
     rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
     outputs = rows * columns
-    own = ceil_div(p.k, c.tile_k) * (c.tile_k * c.step_s)
-    port = (rows * c.port_row_s + columns * c.port_column_s) * p.k + outputs * c.port_value_s
-    l2 = (rows * c.row_s + columns * c.column_s) * p.k + outputs * c.value_s
-    return maximum(ceil_div(num_tiles, num_sms) * maximum(own, port), num_tiles * l2)
+    l2_s = (rows * c.row_s + columns * c.column_s) * p.k + outputs * c.value_s
+    return ceil_div(p.k, c.tile_k), outputs, rows * c.port_row_s + columns * c.port_column_s, l2_s
 
 
-def split_count(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
+def whole_cost(
+    p: Gemm, c: Candidate, t: tuple[Number, Number, Number, Number], num_tiles: Number, num_sms: int
+) -> Number:
+    """Seconds when every task sums over all of k: of the busiest SM, or of L2 for all of them."""
+    steps, outputs, port_s, l2_s = t
+    busiest = maximum(steps * (c.tile_k * c.step_s), port_s * p.k + outputs * c.port_value_s)
+    return maximum(ceil_div(num_tiles, num_sms) * busiest, num_tiles * l2_s)
+
+
+def split_count(steps: Number, num_tiles: Number, num_sms: int) -> Number:
     """Slices of k that fill one wave, never more than there are steps of k, never fewer than one."""
-    return maximum(minimum(floor(num_sms / num_tiles), ceil_div(p.k, c.tile_k)), 1.0)
+    return maximum(minimum(floor(num_sms / num_tiles), steps), 1.0)
 
 
-def split_cost(p: Gemm, c: Candidate, num_tiles: Number, slices: Number, num_sms: int) -> Number:
+def split_cost(
+    p: Gemm, c: Candidate, t: tuple[Number, Number, Number, Number], num_tiles: Number, slices: Number, num_sms: int
+) -> Number:
     """As `whole_cost` for slices of k, with their partial sums and the launch that adds them up.
 
     Partial sums load the port of the SM alone: their total hardly depends on how many slices there are.
     """
-    rows, columns = minimum(p.m, c.tile_m), minimum(p.n, c.tile_n)
-    outputs = rows * columns
-    k = ceil_div(ceil_div(p.k, c.tile_k), slices) * c.tile_k
-    port = (rows * c.port_row_s + columns * c.port_column_s) * minimum(k, p.k)
-    port = port + outputs * (c.port_value_s + c.port_partial_s)
-    l2 = (rows * c.row_s + columns * c.column_s) * p.k + outputs * c.value_s
+    steps, outputs, port_s, l2_s = t
+    k = ceil_div(steps, slices) * c.tile_k
+    port = port_s * minimum(k, p.k) + outputs * (c.port_value_s + c.port_partial_s)
     busiest = ceil_div(num_tiles * slices, num_sms) * maximum(k * c.step_s, port)
-    return maximum(busiest, num_tiles * l2) + c.reduction_s
+    return maximum(busiest, num_tiles * l2_s) + c.reduction_s
 
 
 def nonempty(k: Number, tile_k: Number, slices: Number) -> Number:
@@ -165,6 +183,6 @@ def nonempty(k: Number, tile_k: Number, slices: Number) -> Number:
 
 def forced_cost(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Number:
     """The cost under the given split_k."""
-    slices = nonempty(p.k, c.tile_k, p.split_k)
-    split = split_cost(p, c, num_tiles, slices, num_sms)
-    return where(slices == 1, whole_cost(p, c, num_tiles, num_sms), split)
+    slices, t = nonempty(p.k, c.tile_k, p.split_k), terms(p, c)
+    split = split_cost(p, c, t, num_tiles, slices, num_sms)
+    return where(slices == 1, whole_cost(p, c, t, num_tiles, num_sms), split)

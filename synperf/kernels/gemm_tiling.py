@@ -27,6 +27,7 @@ from .gemm_costs import (
     num_tasks,
     split_cost,
     split_count,
+    terms,
     whole_cost,
 )
 from .gemm_tiles import Tile
@@ -81,7 +82,7 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
     macs = 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
-        if macs * c.bound_s >= best_cost or not fits_extents(p, c):
+        if macs * c.bound_s >= best_cost or p.m <= c.spare_m or p.n <= c.spare_n or not fits_extents(p, c):
             continue
         num_tiles = num_tasks(p, c)
         cost, slices = _cheaper(p, c, num_tiles, gpu.num_sms, best_cost)
@@ -99,10 +100,11 @@ def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, least: float
     """
     if p.split_k is not None:
         return forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    cost = whole_cost(p, c, num_tiles, num_sms) if p.k * c.step_s <= least * (1 + 1e-9) else inf
+    t = terms(p, c)
+    cost = whole_cost(p, c, t, num_tiles, num_sms) if p.k * c.step_s <= least * (1 + 1e-9) else inf
     if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
-        slices = split_count(p, c, num_tiles, num_sms)
-        split = split_cost(p, c, num_tiles, slices, num_sms)
+        slices = split_count(t[0], num_tiles, num_sms)
+        split = split_cost(p, c, t, num_tiles, slices, num_sms)
         if split < cost:
             return split, slices
     return cost, 1.0
@@ -131,11 +133,12 @@ def _options(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Iterator
     if p.split_k is not None:
         yield forced_cost(p, c, num_tiles, num_sms), p.split_k
         return
-    yield whole_cost(p, c, num_tiles, num_sms), 1.0
+    t = terms(p, c)
+    yield whole_cost(p, c, t, num_tiles, num_sms), 1.0
     few = num_tiles * 2 < num_sms
     if c.may_split and np.any(few):
-        slices = split_count(p, c, num_tiles, num_sms)
-        yield where(few, split_cost(p, c, num_tiles, slices, num_sms), inf), slices
+        slices = split_count(t[0], num_tiles, num_sms)
+        yield where(few, split_cost(p, c, t, num_tiles, slices, num_sms), inf), slices
 
 
 class _Columns(NamedTuple):
