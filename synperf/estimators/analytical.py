@@ -14,9 +14,10 @@ from ..kernels.dispatch import resolve
 from ..numeric import Number, is_array, maximum
 from ..version import VERSION
 from .estimate import Estimate
-from .intervals import LIMITERS, interval
+from .intervals import interval
 
 ORIGIN = "analytical"
+LIMITERS = ("launch", *PIPES)
 _NAMES = np.array(LIMITERS)
 
 
@@ -32,7 +33,7 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     launch_s, assumed = launch_floor(gpu, kernel, call.dtype)
     limiter, slowest_s = slowest(f, launch_s)
     time_s = maximum(launch_s + slowest_s, f.floor_s)
-    low_s, high_s = interval(limiter, time_s, f.floor_s)
+    low_s, high_s = interval(launch_s, slowest_s, time_s, f.floor_s)
     return Estimate(
         family=family.name,
         gpu=gpu.key,

@@ -1,6 +1,8 @@
-"""Central 80 % around an analytical estimate: how measured times spread around it, by what limits the call.
+"""Central 80 % around an analytical estimate: how measured times spread around its two parts.
 
-The ratios measured / estimated at 10 % and 90 % are in `analytical.toml`, with how they were fitted.
+The launch and the work each have ratios measured / estimated at 10 % and 90 %, of the calls in which that part is
+the longer one. Bounds made of both parts grow when either does, so they keep the laws of the time. The ratios are in
+`analytical.toml`, with how they were fitted.
 """
 
 from __future__ import annotations
@@ -8,29 +10,21 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+from ..numeric import Number, maximum
 
-from ..features import PIPES
-from ..numeric import Number
-
-LIMITERS = ("launch", *PIPES)
+PARTS = ("launch", "work")
 
 
-def interval(limiter: int | np.ndarray, time_s: Number, floor_s: Number) -> tuple[Number, Number]:
-    """(low_s, high_s) of a time, by the index of its limiter in `LIMITERS`.
-
-    The interval holds the time itself and nothing below the floor.
-    """
-    low, high = _ratios()
-    if isinstance(limiter, np.ndarray):
-        return np.maximum(time_s * low[limiter], floor_s), time_s * high[limiter]
-    return max(time_s * float(low[limiter]), floor_s), time_s * float(high[limiter])
+def interval(launch_s: float, work_s: Number, time_s: Number, floor_s: Number) -> tuple[Number, Number]:
+    """(low_s, high_s) of a time that is launch + work; it holds the time itself and nothing below the floor."""
+    (launch_low, launch_high), (work_low, work_high) = _ratios()
+    low_s = maximum(launch_s * launch_low + work_s * work_low, floor_s)
+    return low_s, maximum(launch_s * launch_high + work_s * work_high, time_s)
 
 
 @cache
-def _ratios() -> tuple[np.ndarray, np.ndarray]:
-    record: dict[str, Any] = tomllib.loads((Path(__file__).parent / "analytical.toml").read_text(encoding="utf-8"))
-    rows = [record["ratios"].get(name, record["ratios"]["all"]) for name in LIMITERS]
-    return np.array([min(row["p10"], 1.0) for row in rows]), np.array([max(row["p90"], 1.0) for row in rows])
+def _ratios() -> tuple[tuple[float, float], ...]:
+    text = (Path(__file__).parent / "analytical.toml").read_text(encoding="utf-8")
+    rows = [tomllib.loads(text)["ratios"][part] for part in PARTS]
+    return tuple((min(row["p10"], 1.0), max(row["p90"], 1.0)) for row in rows)

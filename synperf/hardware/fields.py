@@ -116,6 +116,8 @@ def _text(field: str, value: Any, where: str) -> str:
         raise FieldError(f"{where}: {show(field, 60)[1:-1]}: {show(value)} is not text; right would be text in quotes")
     if not value.strip():
         raise FieldError(f"{where}: {show(field, 60)[1:-1]}: the text is empty")
+    if not value.isprintable():
+        raise FieldError(f"{where}: {show(field, 60)[1:-1]}: {show(value)} has characters that cannot be printed")
     return value
 
 

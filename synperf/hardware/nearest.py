@@ -42,12 +42,14 @@ def _require_no_slip(architecture: str, known: Iterable[str], where: str) -> Non
 
 
 def nearest(document: Document, where: str, candidates: Iterable[GPU]) -> GPU:
-    """The most alike of the GPUs of the same compute capability, else of the same architecture, else of all.
+    """The most alike of the GPUs of the same compute capability, else of the same architecture, else major version.
 
     Alike per SM and per clock, so that a larger chip of the same kind stays near; where the file has no SMs or no
     clock, alike as a whole.
     """
     pool = everyone = list(candidates)
+    major = str(document.get("compute_capability")).partition(".")[0]
+    pool = [gpu for gpu in everyone if gpu.compute_capability.partition(".")[0] == major] or pool
     for field in ("architecture", "compute_capability"):
         pool = [gpu for gpu in everyone if getattr(gpu, field) == document.get(field)] or pool
     if {"num_sms", "clock_hz"} <= set(document):

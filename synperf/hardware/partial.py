@@ -174,9 +174,19 @@ def _fill_numbers(filled: Document, reference: GPU) -> list[str]:
             by = _SCALED.get(field)
             words = f"scaled from {reference.key} by {by}" if by else f"as {reference.key}"
             value = getattr(reference, field) * (factors[by] if by else 1)
+            if field == "l2_bytes_per_s":
+                value, words = _above_dram(value, words, filled, reference)
             filled[field], words = between(field, value, words, filled)
             said.append(f"{field}: {format_plain(filled[field])}, {words}")
     return said
+
+
+def _above_dram(value: float, words: str, filled: Document, reference: GPU) -> tuple[float, str]:
+    """L2 bandwidth in the reference's ratio to DRAM, where the scaled one would be below the DRAM bandwidth itself."""
+    if value >= filled["dram_bytes_per_s"]:
+        return value, words
+    ratio = reference.l2_bytes_per_s / reference.dram_bytes_per_s
+    return filled["dram_bytes_per_s"] * ratio, f"as many times the stated DRAM bandwidth as in {reference.key}"
 
 
 def _fill_rates(filled: Document, rates: Rates, reference: GPU) -> list[str]:

@@ -6,6 +6,8 @@ Source: NVIDIA, "Matrix Multiplication Background User's Guide"; CUTLASS, "Effic
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, maximum, minimum, where
 from ..scheduling import TaskGroups
@@ -114,10 +116,13 @@ _CHOICE = ("tile_m", "tile_n", "tile_k", "split_k", "k_per_task", "cluster_m", "
 
 def assumptions(p: Gemm, gpu: GPU) -> tuple[str, ...]:
     """What is in the time besides the product."""
-    kernel = traits(gpu, p.dtype, p.engine, p.kernel)
-    if not kernel.quantise_bytes:
-        return ()
-    return (f"dram: {kernel.kernel} quantises its activations first, {kernel.quantise_bytes:g} bytes per value of A",)
+    kernel, said = traits(gpu, p.dtype, p.engine, p.kernel), []
+    if kernel.quantise_bytes:
+        per_value = f"{kernel.quantise_bytes:g} bytes per value of A"
+        said.append(f"dram: {kernel.kernel} quantises its activations first, {per_value}")
+    if p.split_k is not None and np.any(p.split_k != choose(p, gpu).split_k):
+        said.append("split_k: fewer slices than given where k has no whole step of tile_k for each")
+    return tuple(said)
 
 
 FAMILY = KernelFamily(

@@ -78,7 +78,15 @@ def tiles(gpu: GPU, dtype: DType) -> tuple[Tile, ...]:
         if (tile := build(gpu, dtype, tile_m, tile_n, default_tile_k(gpu, dtype), cluster_m, cluster_n)) is not None
     ]
     if not found:
-        raise UnsupportedError(f"gpu: no GEMM tile fits {gpu.shared_bytes_per_cta} bytes of shared memory per CTA")
+        limits = (
+            "shared_bytes_per_cta",
+            "registers_per_sm",
+            "max_threads_per_cta",
+            "max_warps_per_sm",
+            "max_ctas_per_sm",
+        )
+        had = ", ".join(f"{name} {getattr(gpu, name)}" for name in limits)
+        raise UnsupportedError(f"gpu: no GEMM tile fits the SM of {gpu.name}: {had}")
     return tuple(found)
 
 

@@ -69,7 +69,8 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
     out_dtype, kernel = p.out_dtype or p.dtype, traits(gpu, p.dtype, p.engine, p.kernel)
     given = (p.tile_m, p.tile_n, p.tile_k)
     if all(value is None for value in given):
-        return _least(p, gpu, candidates(gpu, p.dtype, out_dtype, kernel), "least cost")
+        source = "least cost" if p.split_k is None else "partly given"
+        return _least(p, gpu, candidates(gpu, p.dtype, out_dtype, kernel), source)
     if any(is_array(value) for value in given):
         return _by_tile(p, gpu, given)
     source = "partly given" if any(value is None for value in given) else "given"

@@ -9,12 +9,11 @@ import numpy as np
 
 from .. import api
 from ..errors import FieldError
-from ..estimators.intervals import LIMITERS
 from ..hardware import GPU, Calibration
 from ..measurements import Rows
 from .toml import Table
 
-LEAST_ROWS = 1000  # a limiter with fewer has no interval of its own
+LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,10 +46,13 @@ def residuals(rows: Rows, gpu: GPU, calibration: Calibration) -> Residuals:
 
 
 def ratios(found: Residuals) -> dict[str, Table]:
-    """Measured / estimated at 10 and 90 %, over all rows and by what limits the estimate."""
-    ratio = found.measured_s / found.time_s
-    chosen = {"all": np.ones(len(ratio), dtype=bool)} | {name: found.limiter == name for name in LIMITERS}
-    return {name: _central(ratio[mask]) for name, mask in chosen.items() if name == "all" or mask.sum() >= LEAST_ROWS}
+    """Measured / estimated at 10 and 90 %, of the rows that the launch limits and of those that work does.
+
+    A part with too few rows has the ratios of all.
+    """
+    ratio, launched = found.measured_s / found.time_s, found.limiter == "launch"
+    chosen = {"launch": launched, "work": ~launched}
+    return {name: _central(ratio[mask] if mask.sum() >= LEAST_ROWS else ratio) for name, mask in chosen.items()}
 
 
 def _central(ratio: np.ndarray) -> Table:

@@ -139,3 +139,22 @@ def test_a_file_is_read_anew_each_time(tmp_path):
     before = gpu(path)
     written(tmp_path, SUCCESSOR.replace("20e12", "40e12"))
     assert (before.dram_bytes_per_s, gpu(path).dram_bytes_per_s) == (20e12, 40e12)
+
+
+def test_l2_is_not_filled_in_below_the_stated_dram(tmp_path):
+    text = """dram_bytes_per_s = 20e12
+tensor_flop_per_s.bf16 = 5e15
+num_sms = 200
+clock_hz = 2.2e9
+compute_capability = "12.0"
+"""
+    one = gpu(written(tmp_path, text))
+    assert one.l2_bytes_per_s > one.dram_bytes_per_s
+    assert any(said.startswith("l2_bytes_per_s") and "DRAM" in said for said in one.assumptions)
+    near = gpu(written(tmp_path, text.replace("12.0", "12.1")))
+    assert near.l2_bytes_per_s == pytest.approx(one.l2_bytes_per_s, rel=0.2)
+
+
+def test_a_name_that_cannot_be_printed_is_refused(tmp_path):
+    with pytest.raises(FieldError, match="cannot be printed"):
+        gpu(written(tmp_path, 'name = "a\\u001b[31m"\ndram_bytes_per_s = 1e12\ntensor_flop_per_s.bf16 = 1e15'))

@@ -46,9 +46,9 @@ def test_time_never_falls_when_a_size_grows(drawn, name, how):
     gpu, call = drawn
     size = getattr(call, name)
     larger = min(2**31 - 1, size + 1 + int(how * size))
-    before = synperf.predict(call, gpu).time_s
-    after = synperf.predict(replace(call, **{name: larger}), gpu).time_s
-    assert after >= before * (1 - 1e-12)  # rounding of equal times
+    before, after = synperf.predict(call, gpu), synperf.predict(replace(call, **{name: larger}), gpu)
+    for bound in ("time_s", "low_s", "high_s"):
+        assert getattr(after, bound) >= getattr(before, bound) * (1 - 1e-12)  # rounding of equal times
 
 
 @pytest.mark.parametrize("key", keys())
@@ -156,7 +156,9 @@ def test_chunks_of_a_long_column_equal_the_column():
 def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
     gpu, call = drawn
     more = synperf.what_if(gpu, [f"{field}={factor}x"])
-    assert synperf.predict(call, more).time_s <= synperf.predict(call, gpu).time_s * (1 + 1e-12)
+    before, after = synperf.predict(call, gpu), synperf.predict(call, more)
+    for bound in ("time_s", "low_s", "high_s"):
+        assert getattr(after, bound) <= getattr(before, bound) * (1 + 1e-12)
 
 
 @given(calls(), st.integers(1, 5000))

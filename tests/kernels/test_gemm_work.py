@@ -120,6 +120,15 @@ def test_multicast_spares_l2_but_not_the_port_except_for_pairs_of_blackwell():
         assert task.port_bytes == port * 4096 * 2 + 128 * 256 * 2
 
 
+def test_slices_that_would_be_empty_are_not_launched_and_that_is_said():
+    p = Gemm(m=512, n=512, k=1000, tile_m=64, tile_n=64, tile_k=64, split_k=7)  # 16 steps, 3 a slice
+    assert choose(p, H100).split_k == 6
+    assert GEMM.assumptions(p, H100) == (
+        "split_k: fewer slices than given where k has no whole step of tile_k for each",
+    )
+    assert GEMM.assumptions(replace(p, split_k=4), H100) == ()
+
+
 def test_of_equal_costs_the_tile_that_pads_less_is_taken():
     t = choose(Gemm(m=128, n=128, k=64, batch=4096), H100)
     assert t.tile_m * t.tile_n <= 128 * 128
@@ -147,3 +156,8 @@ def test_the_floor_is_at_the_highest_clock_and_leaves_l2_its_fill():
 def test_a_kernel_takes_only_its_own_formats(kernel, dtype):
     with pytest.raises(UnsupportedError, match=rf"^kernel: {kernel} multiplies .*, not {dtype}"):
         resolve("gemm", DType(dtype), "10.0", None, kernel)
+
+
+def test_a_gpu_that_no_tile_fits_is_told_with_what_it_has():
+    with pytest.raises(UnsupportedError, match=r"no GEMM tile fits the SM of toy: .*registers_per_sm 100"):
+        choose(Gemm(m=1, n=1, k=1), replace(TOY, registers_per_sm=100))

@@ -97,23 +97,24 @@ def test_a_record_is_read_back_as_it_was_fitted():
 
 def test_rows_that_are_the_estimate_have_ratios_of_one():
     found = residuals(TINY, TOY, Calibration(launch_floor_s={"cublas.bf16": LAUNCH_S}))
-    assert ratios(found) == {"all": {"p10": 1.0, "p90": 1.0}}  # 40 rows: no limiter has an interval of its own
+    exact = {"p10": 1.0, "p90": 1.0}
+    assert ratios(found) == {"launch": exact, "work": exact}  # 40 rows: both parts have the ratios of all
 
 
-def test_ratios_are_quantiles_by_limiter():
+def test_ratios_are_quantiles_by_what_is_longer_launch_or_work():
     time_s = np.ones(4000)
     measured_s = np.concatenate([np.linspace(1, 2, 2000), np.linspace(2, 4, 2000)])
     limiter = np.repeat(["launch", "dram"], 2000)
     found = ratios(Residuals(measured_s=measured_s, time_s=time_s, limiter=limiter))
     assert found["launch"] == {"p10": pytest.approx(1.1), "p90": pytest.approx(1.9)}
-    assert found["dram"] == {"p10": pytest.approx(2.2), "p90": pytest.approx(3.8)}
-    assert set(found) == {"all", "launch", "dram"}
+    assert found["work"] == {"p10": pytest.approx(2.2), "p90": pytest.approx(3.8)}
+    assert set(found) == {"launch", "work"}
 
 
 def test_the_intervals_file_has_ratios_and_where_they_come_from():
     found = residuals(TINY, TOY, Calibration(launch_floor_s={"cublas.bf16": LAUNCH_S}))
     document = tomllib.loads(intervals_toml(found))
-    assert document["ratios"]["all"] == {"p10": 1.0, "p90": 1.0}
+    assert document["ratios"]["work"] == {"p10": 1.0, "p90": 1.0}
     assert document["provenance"]["rows"] == "40 training rows of gemm"
 
 
