@@ -57,7 +57,8 @@ def row(parameter: Any) -> str:
 
 def main() -> None:
     """Writes the page."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs/cli.md")
+    named = [a for a in sys.argv[1:] if not a.startswith("-")]
+    path = Path(named[0] if named else "docs/cli.md")
     path.write_text(page(), encoding="utf-8")
 
 

@@ -80,7 +80,7 @@ def record_toml(key: str, record: Record, found: Residuals) -> str:
 
 def intervals_toml(found: Residuals) -> str:
     """The spread of the analytical estimate as the file holds it."""
-    title = "Ratios measured / analytical estimate at the 10th and 90th percentile, of calls that the launch limits and of all others."
+    title = "Ratios measured / analytical estimate, of calls that the launch limits and of all others."
     return render({"ratios": ratios(found), "provenance": _provenance(found, COMMAND)}, title)
 
 
