@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .estimators import Estimate, analytical
-from .features import PIPES, Features, features
+from .features import PIPES, Features, analyse
 from .hardware import GPU
 from .hardware.launch import launch_floor
 from .kernels.base import KernelFamily, Launch
@@ -90,13 +90,13 @@ def explanation(family: KernelFamily, call: Any, gpu: GPU) -> Explanation:
     Raises:
         UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
     """
-    estimate = analytical.estimate(family, call, gpu)
+    estimate, task = analytical.estimate(family, call, gpu), family.decompose(call, gpu)
     return Explanation(
         call=call,
         gpu=gpu,
         estimate=estimate,
         launch=family.launch(call, gpu),
-        task=family.decompose(call, gpu),
-        features=features(family, call, gpu),
+        task=task,
+        features=analyse(family, call, gpu, task),
         launch_floor_s=launch_floor(gpu, estimate.kernel, call.dtype)[0],
     )

@@ -48,13 +48,6 @@ class Features:
     intensity_over_ridge: Number
     working_set_over_l2: Number
 
-    def slowest_sm_s(self) -> Number:
-        """Time of the slowest pipe on the busiest SM."""
-        slowest: Number = 0.0
-        for name in PIPES:
-            slowest = maximum(slowest, self.busy_s(name))
-        return slowest
-
     def busy_s(self, pipe: str) -> Number:
         """How long a pipe keeps the call: its time on the busiest SM, and for the SM's own pipes the reduction after.
 

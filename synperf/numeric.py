@@ -6,6 +6,8 @@ Counts are float64 inside arrays: every integer below 2**53 is exact, and produc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields
 from math import ceil
 from math import floor as floor_of
 from typing import Any
@@ -13,6 +15,13 @@ from typing import Any
 import numpy as np
 
 Number = Any  # int, float or a float64 array of one length; mypy cannot follow both through one formula
+
+
+def concatenated(parts: Sequence[Any]) -> dict[str, np.ndarray]:
+    """The array fields of records of one dataclass by name, one part after the other."""
+    first = parts[0]
+    names = [f.name for f in fields(first) if isinstance(getattr(first, f.name), np.ndarray)]
+    return {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
 
 
 def is_array(x: Number) -> bool:

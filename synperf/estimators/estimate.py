@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..numeric import Number
+from ..numeric import Number, concatenated
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,11 +39,7 @@ class Estimate:
     @classmethod
     def join(cls, parts: Sequence[Estimate]) -> Estimate:
         """Column estimates of one engine and kernel, one after the other."""
-        columns: dict[str, Any] = {
-            f.name: np.concatenate([getattr(part, f.name) for part in parts])
-            for f in fields(cls)
-            if isinstance(getattr(parts[0], f.name), np.ndarray)
-        }
+        columns: dict[str, Any] = concatenated(parts)
         return replace(parts[0], **columns)
 
     def __len__(self) -> int:

@@ -13,6 +13,7 @@ from ..features import roofline
 from ..hardware import GPU
 from ..kernels import family
 from ..measurements import Rows
+from ..numeric import concatenated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +45,7 @@ class Predictions:
         """
         if not parts:
             raise FieldError("rows: nothing was measured on these GPUs")
-        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
+        return cls(**concatenated(parts))
 
 
 def predictions(rows: Rows, gpu: GPU, origin: str | None = None) -> Predictions:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import FieldError
 from ..kernels import family
+from ..numeric import concatenated
 
 TEST_MODULUS = 5
 
@@ -88,7 +89,7 @@ class Rows:
             raise FieldError("rows: there are none to join")
         return cls(
             fields={name: np.concatenate([part.fields[name] for part in parts]) for name in parts[0].fields},
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS},
+            **concatenated(parts),
         )
 
 

@@ -23,6 +23,7 @@ from ..features import features
 from ..hardware import GPU, DType
 from ..kernels import family
 from ..measurements import Rows
+from ..numeric import concatenated
 
 LITTLE_WORK_S = 0.3e-6
 LEAST_ROWS = 20  # fewer say nothing about a quantile
@@ -76,7 +77,7 @@ def _sample(rows: Rows, gpu: GPU) -> Sample:
 
 
 def _join(parts: list[Sample]) -> Sample:
-    return Sample(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Sample)})
+    return Sample(**concatenated(parts))
 
 
 def launch_floor(sample: Sample) -> Fit | None:

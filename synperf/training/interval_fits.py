@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .. import api
 from ..errors import FieldError
 from ..hardware import GPU, Calibration
 from ..measurements import Rows
+from ..numeric import concatenated
 from .toml import Table
 
 LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
@@ -33,7 +34,7 @@ class Residuals:
         """
         if not parts:
             raise FieldError("rows: there are no training rows")
-        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
+        return cls(**concatenated(parts))
 
 
 def residuals(rows: Rows, gpu: GPU, calibration: Calibration) -> Residuals:

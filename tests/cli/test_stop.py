@@ -40,6 +40,13 @@ main()
 """
 
 
+SIGNALS = (("SIGINT", "interrupted"), ("SIGTERM", "terminated"), ("SIGHUP", "hung up"))
+CASES = [(*signal_of, place) for signal_of in SIGNALS for place in ("part", "join", "cleanup")]
+CASES += [
+    (*SIGNALS[0], place) for place in ("part polars", "join polars")
+]  # Ctrl-C is the one that polars raises itself
+
+
 def run(folder, *arguments, script=None, **options):
     (folder / "calls.csv").write_text(CALLS)
     command = [sys.executable, *(["-c", script] if script else ["-m", "synperf"]), *map(str, arguments)]
@@ -48,14 +55,9 @@ def run(folder, *arguments, script=None, **options):
 
 
 @posix
-@pytest.mark.parametrize("place", ["part", "part polars", "join", "join polars", "cleanup"])
-@pytest.mark.parametrize(
-    ("name", "said"), [("SIGINT", "interrupted"), ("SIGTERM", "terminated"), ("SIGHUP", "hung up")]
-)
+@pytest.mark.parametrize(("name", "said", "place"), CASES)
 def test_a_signal_leaves_no_file_and_tells_its_number(tmp_path, place, name, said):
     pytest.importorskip("polars")
-    if place.endswith("polars") and name != "SIGINT":
-        pytest.skip("polars knows Ctrl-C only")
     number = getattr(signal, name)
     arguments = ("predict", "--calls", "calls.csv", "--gpu", "h100_sxm", "--out", "out.parquet")
     done = run(tmp_path, int(number), place, *arguments, script=SCRIPT)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from synperf.estimators.analytical import slowest
 from synperf.features import features
 from synperf.hardware import Calibration
 from synperf.hardware.records import parse_record
@@ -37,7 +38,7 @@ def rows(m, n, k, time_s=None, kernel="cublas", is_test=False):
         **{name: np.full(len(m), value, dtype=object) for name, value in label.items()},
     )
     f = features(gemm.FAMILY, found.call(), TOY)
-    return replace(found, time_s=f.slowest_sm_s() + LAUNCH_S if time_s is None else time_s(f))
+    return replace(found, time_s=slowest(f, 0.0)[1] + LAUNCH_S if time_s is None else time_s(f))
 
 
 TINY = rows(np.arange(1, 41), 64, 16)
@@ -62,7 +63,7 @@ def test_too_few_launches_have_no_floor():
 
 
 def test_each_kernel_has_a_floor_of_its_own():
-    other = rows(np.arange(1, 41), 64, 16, lambda f: f.slowest_sm_s() + 7e-6, kernel="plain")
+    other = rows(np.arange(1, 41), 64, 16, lambda f: slowest(f, 0.0)[1] + 7e-6, kernel="plain")
     floors = fit(Rows.join([TINY, other]), TOY).floors
     assert {key: round(one.value, 9) for key, one in floors.items()} == {"cublas.bf16": 2e-6, "plain.bf16": 7e-6}
 
