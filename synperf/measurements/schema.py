@@ -59,6 +59,11 @@ class Rows:
 
     def groups(self, *names: str) -> Iterator[tuple[tuple[str, ...], Rows]]:
         """(values, rows) for every combination of values of text columns that occurs, in sorted order."""
+        for values, index in self.indices(*names):
+            yield values, self.take(index)
+
+    def indices(self, *names: str) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
+        """(values, where the rows are) for every combination of values of text columns, in sorted order."""
         codes = np.zeros(len(self), dtype=np.intp)
         values: list[tuple[str, ...]] = [()] if len(self) else []
         for name in names:
@@ -66,7 +71,7 @@ class Rows:
         order = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[order], np.arange(len(values) + 1))
         for i in sorted(range(len(values)), key=values.__getitem__):
-            yield values[i], self.take(order[bounds[i] : bounds[i + 1]])
+            yield values[i], order[bounds[i] : bounds[i + 1]]
 
     def call(self) -> Any:
         """The rows as one call that holds columns.

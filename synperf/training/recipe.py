@@ -1,0 +1,36 @@
+"""What every way to predict from measured rows is: a fit on rows, and the predictor that comes of it.
+
+The shipped model, the paper's and every baseline are recipes, so that one evaluation compares them on equal rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..hardware import GPU
+from ..measurements import Rows
+
+Devices = Mapping[str, GPU]  # by key; what is known of each GPU, its calibration record included
+Predictor = Callable[[Rows, Devices], np.ndarray]  # seconds, one per row
+Fit = Callable[[Rows, Devices, int], Predictor]  # of training rows and a seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A named way to fit; `needs` is the extra without which it cannot."""
+
+    name: str
+    summary: str
+    fit: Fit
+
+
+def by_launch(rows: Rows, devices: Devices) -> Iterator[tuple[np.ndarray, Any, GPU, Rows]]:
+    """(indices, call that holds columns, GPU, rows) of every GPU, engine, kernel and format among the rows."""
+    labels = ("gpu", "engine", "kernel", "dtype")
+    for (key, *_), index in rows.indices(*labels):
+        part = rows.take(index)
+        yield index, part.call(), devices[key], part
