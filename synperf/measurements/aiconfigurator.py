@@ -6,8 +6,7 @@ What the tables hold is in docs/measurements.md; what is dropped or renamed, and
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -16,26 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError, UnknownNameError
+from .audit import FileAudit
 from .schema import Rows
 
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["FileAudit", "audit", "folder", "gpus", "read", "read_all", "read_torch", "source"]
+
 _PACKAGE = "aiconfigurator_core"
 _DISTRIBUTION = "aiconfigurator-core"
 _WHAT = "reading measured rows"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileAudit:
-    """What became of one file: `rows` read = `kept` + all `dropped`; kept rows of one key are one of `keys`."""
-
-    source: str
-    gpu: str
-    rows: int
-    kept: int
-    keys: int
-    dropped: Mapping[str, int]  # by reason
 
 
 def folder() -> Path:
@@ -76,8 +66,7 @@ def read(gpu: str, family: str = "gemm", root: Path | None = None) -> Rows:
         UnknownNameError: no table for that GPU or family.
         FileFormatError: a file lacks a column, or its times are not in the unit they should be in.
     """
-    rows: Rows = _tables().rows(_kept(gpu, family, root or folder()), _spec(family)["fields"])
-    return rows
+    return _rows(_kept(gpu, family, root or folder()), family)
 
 
 def read_torch(gpu: str, root: Path | None = None) -> Rows:
@@ -87,8 +76,7 @@ def read_torch(gpu: str, root: Path | None = None) -> Rows:
     """
     table = _kept(gpu, "gemm", root or folder())
     own = table.filter(table["kernel"] == "cublas")
-    rows: Rows = _tables().rows(_tables().pooled(own, "torch"), _spec("gemm")["fields"])
-    return rows
+    return _rows(_tables().pooled(own, "torch"), "gemm")
 
 
 def read_all(family: str = "gemm", root: Path | None = None) -> Iterator[Rows]:
@@ -110,24 +98,25 @@ def audit(family: str = "gemm", root: Path | None = None) -> list[FileAudit]:
 
 
 def _audit(path: Path, family: str, root: Path) -> FileAudit:
-    table = _load(path, family, root)
-    dropped = table.filter(table["dropped"].is_not_null())["dropped"].value_counts().sort("dropped")
-    kept = _tables().kept([table])
-    return FileAudit(
-        source=path.relative_to(root).as_posix(),
-        gpu=path.relative_to(root).parts[0],
-        rows=len(table),
-        kept=len(kept),
-        keys=kept.select(*_tables().TEXT, *_spec(family)["fields"]).n_unique(),
-        dropped=dict(dropped.iter_rows()),
-    )
+    inner, table = path.relative_to(root), _load(path, family, root)
+    found: FileAudit = _frames().audit(table, _numbers(family), inner.as_posix(), inner.parts[0])
+    return found
+
+
+def _rows(table: pl.DataFrame, family: str) -> Rows:
+    rows: Rows = _frames().rows(_tables().with_split(table, family), _numbers(family))
+    return rows
+
+
+def _numbers(family: str) -> list[str]:
+    return [*_spec(family)["fields"], "batch"]
 
 
 def _kept(gpu: str, family: str, root: Path) -> pl.DataFrame:
     if gpu not in gpus(family, root):
         raise UnknownNameError.among(f"measured {family} table", gpu, gpus(family, root))
     tables = [_load(path, family, root) for path in sorted((root / gpu).glob(_spec(family)["table"]))]
-    kept: pl.DataFrame = _tables().kept(tables)
+    kept: pl.DataFrame = _frames().kept(tables)
     return kept
 
 
@@ -139,9 +128,17 @@ def _load(path: Path, family: str, root: Path) -> pl.DataFrame:
 
 
 def _tables() -> Any:
-    """The module that needs polars, imported on first use: it is optional, and takes a tenth of a second."""
+    return _needing_polars("tables")
+
+
+def _frames() -> Any:
+    return _needing_polars("frames")
+
+
+def _needing_polars(module: str) -> Any:
+    """A module that needs polars, imported on first use: it is optional, and takes a tenth of a second."""
     try:
-        return import_module(".tables", __package__)
+        return import_module(f".{module}", __package__)
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of(_WHAT, "data") from missing
 

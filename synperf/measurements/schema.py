@@ -6,7 +6,7 @@ Text columns are object arrays whose equal values are one and the same string, s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 from zlib import crc32
 
@@ -26,6 +26,8 @@ class Rows:
     `fields` are the columns of the family's call, under its names: m, n, k, batch, dtype for gemm.
     `time_s` is the median of the measurements of one key and `spread` their relative half-spread,
     (max - min) / 2 / median: 0 where there is one. `is_test` is the published split: rows that no fit may see.
+    `biased` rows were chosen by a model's error or for being fast or slow: never to be fitted to or scored on alone.
+    Rows that are made without that column are not.
     """
 
     gpu: np.ndarray
@@ -40,6 +42,11 @@ class Rows:
     samples: np.ndarray
     is_test: np.ndarray
     source: np.ndarray  # file
+    biased: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    def __post_init__(self) -> None:
+        if not len(self.biased):
+            object.__setattr__(self, "biased", np.zeros(len(self), dtype=bool))
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -106,6 +113,15 @@ def is_gemm_test(n: np.ndarray, k: np.ndarray) -> np.ndarray:
     shapes, which = np.unique(n.astype(np.int64) * 2**32 + k.astype(np.int64), return_inverse=True)
     held = [crc32(f"{nk >> 32}x{nk & 0xFFFFFFFF}".encode()) % TEST_MODULUS == 0 for nk in shapes.tolist()]
     return np.array(held, dtype=bool)[which]
+
+
+def is_call_test(fields: Sequence[np.ndarray]) -> np.ndarray:
+    """Whether a row of a source without a test file is a test row: crc32 of its call's fields, in the order of the
+    family's columns, decimal and joined by `x` (`128x4096x4096x1xfp16`), leaves no remainder by 5.
+    """
+    texts = ("x".join(map(str, values)) for values in zip(*(field.tolist() for field in fields), strict=True))
+    held = [crc32(text.encode()) % TEST_MODULUS == 0 for text in texts]
+    return np.array(held, dtype=bool)
 
 
 def _one(name: str, column: np.ndarray) -> str:
