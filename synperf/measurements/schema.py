@@ -5,7 +5,7 @@ Text columns are object arrays whose equal values are one and the same string, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 from zlib import crc32
@@ -17,6 +17,9 @@ from ..kernels import family
 from ..numeric import concatenated
 
 TEST_MODULUS = 5
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "gemm": ("m", "n", "k", "batch")
+}  # number fields of measured calls, by family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,12 +118,11 @@ def is_gemm_test(n: np.ndarray, k: np.ndarray) -> np.ndarray:
     return np.array(held, dtype=bool)[which]
 
 
-def is_call_test(fields: Sequence[np.ndarray]) -> np.ndarray:
-    """Whether a row of a source without a test file is a test row: crc32 of its call's fields, in the order of the
-    family's columns, decimal and joined by `x` (`128x4096x4096x1xfp16`), leaves no remainder by 5.
+def is_call_test(calls: Iterable[Sequence[Any]]) -> np.ndarray:
+    """Whether a row of a source without a test file is a test row: crc32 of the fields of its call leaves no remainder
+    by 5. The fields are in the order of the family, decimal, joined by `x`: `128x4096x4096x1xfp16`.
     """
-    texts = ("x".join(map(str, values)) for values in zip(*(field.tolist() for field in fields), strict=True))
-    held = [crc32(text.encode()) % TEST_MODULUS == 0 for text in texts]
+    held = [crc32("x".join(map(str, call)).encode()) % TEST_MODULUS == 0 for call in calls]
     return np.array(held, dtype=bool)
 
 

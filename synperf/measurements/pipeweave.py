@@ -1,0 +1,60 @@
+"""GEMM rows of PipeWeave's artifact: the tables of FP8, and the GEMMs among its samples of kernels.
+
+The FP8 rows are vLLM's block-scaled CUTLASS kernel, the bf16 ones `torch.nn.functional.linear`. Times are microseconds.
+Source: github.com/zksainx/pipeweave (Apache-2.0), the artifact of arXiv 2601.14910.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .frames import first_reason
+from .published import NUMBER, TEXT, TRUTH, Format, is_test_name
+
+_PREDICTION = "pipeweave_pred_us"  # only the table of test rows has it
+_FP8_TABLE = {"gpu": pl.String, "m": pl.Int32, "n": pl.Int32, "k": pl.Int32, "duration_us": pl.Float64}
+_ENGINES = {"gemm_fp8": "vllm", "gemm_bf16": "torch"}
+_DTYPES = {"gemm_fp8": "fp8_block", "gemm_bf16": "bf16"}
+
+
+def _is_fp8_table(frame: pl.DataFrame) -> bool:
+    """Exactly these columns of these types; a prediction may be there. Anybody may have columns of these names."""
+    return dict(frame.drop(_PREDICTION, strict=False).schema) == _FP8_TABLE
+
+
+def _fp8_table(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    is_test = _PREDICTION in frame.columns or is_test_name(name)
+    constants = {"family": pl.lit("gemm_fp8"), "is_test": pl.lit(is_test), "biased": pl.lit(False)}
+    return _calls(frame.with_columns(**constants, unusable=pl.lit(None, dtype=pl.String)))
+
+
+def _samples(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """GEMMs of the report files. Their `is_test` is false, since a file of chosen rows is no test of anything."""
+    unusable = first_reason(
+        [
+            (~pl.col("family").is_in(list(_ENGINES)), "not a GEMM"),
+            (pl.col("gpu") == "B200", "B200: left out by the source's authors, 132 CTAs on 148 SMs"),
+            (pl.col("k").is_null(), "the source gives no k"),
+        ]
+    )
+    return _calls(frame.with_columns(is_test=pl.lit(False), unusable=unusable))
+
+
+def _calls(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(
+        "m", "n", "k", "is_test", "biased", "unusable",
+        device="gpu",
+        engine=pl.col("family").replace_strict(_ENGINES, default=None),
+        version=pl.lit("unknown"),
+        kernel_source=pl.format("pipeweave_{}", "family"),
+        dtype=pl.col("family").replace_strict(_DTYPES, default=None),
+        batch=pl.lit(1),
+        time_s=pl.col("duration_us") * 1e-6,
+    )  # fmt: skip
+
+
+_SIZES = {"m": NUMBER, "n": NUMBER, "k": NUMBER, "duration_us": NUMBER, "gpu": TEXT}
+FORMATS = (
+    Format(families=("gemm",), columns=_SIZES, load=_fp8_table, is_own=_is_fp8_table),
+    Format(families=("gemm",), columns=_SIZES | {"family": TEXT, "selection": TEXT, "biased": TRUTH}, load=_samples),
+)

@@ -1,0 +1,64 @@
+"""Vidur's profiles of transformer layers: four projections a row, each one rank's shard under tensor parallelism.
+
+Layers of Sarathi-Serve, a descendant of an older vLLM, in fp16; times of the kernels in milliseconds, in steps of a
+microsecond. The projection up of a gated MLP is one product for gate and up: only so are its FLOP per second those of
+its neighbours (about 235 TFLOP/s on an A100, half of it otherwise).
+Source: github.com/microsoft/vidur (MIT), vidur/profiling/mlp/mlp_impl.py and mlp_wrapper.py; MLSys 2024.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .published import NUMBER, TEXT, TRUTH, Format
+from .schema import is_call_test
+
+_HIDDEN, _INTER, _SHARDS = pl.col("n_embd"), pl.col("n_expanded_embd"), pl.col("num_tensor_parallel_workers")
+_QKV = _HIDDEN / pl.col("n_head") * (pl.col("n_head") + 2 * pl.col("n_kv_head"))
+_UP = pl.when(pl.col("use_gated_mlp")).then(2).otherwise(1) * _INTER
+PROJECTIONS = {  # operation -> outputs and inputs of one rank
+    "attn_pre_proj": (_QKV / _SHARDS, _HIDDEN),
+    "attn_post_proj": (_HIDDEN, _HIDDEN / _SHARDS),
+    "mlp_up_proj": (_UP / _SHARDS, _HIDDEN),
+    "mlp_down_proj": (_HIDDEN, _INTER / _SHARDS),
+}
+
+
+def _calls(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    table = pl.concat(_projection(frame, operation) for operation in PROJECTIONS)
+    calls = table.select("m", "n", "k", "batch", "dtype").iter_rows()
+    return table.with_columns(pl.Series("is_test", is_call_test(calls)))
+
+
+def _projection(frame: pl.DataFrame, operation: str) -> pl.DataFrame:
+    n, k = PROJECTIONS[operation]
+    return frame.select(
+        device="gpu",
+        engine=pl.lit("vllm"),
+        version=pl.lit("unknown"),
+        kernel_source=pl.lit("vidur_linear"),
+        dtype=pl.lit("fp16"),
+        m=pl.col("num_tokens").cast(pl.Int64),
+        n=_whole(n),
+        k=_whole(k),
+        batch=pl.lit(1, dtype=pl.Int64),
+        time_s=pl.col(f"{operation}_median_ms").cast(pl.Float64) * 1e-3,
+        biased=pl.lit(False),
+        unusable=pl.lit(None, dtype=pl.String),
+    )
+
+
+def _whole(size: pl.Expr) -> pl.Expr:
+    """The size where the shards are even, else null."""
+    return pl.when(size == size.floor()).then(size.cast(pl.Int64, strict=False))
+
+
+_TIMES = {f"{operation}_median_ms": NUMBER for operation in PROJECTIONS}
+_SIZES = ("n_head", "n_kv_head", "n_embd", "n_expanded_embd", "num_tokens", "num_tensor_parallel_workers")
+FORMATS = (
+    Format(
+        families=("gemm",),
+        columns={"gpu": TEXT, "use_gated_mlp": TRUTH} | dict.fromkeys(_SIZES, NUMBER) | _TIMES,
+        load=_calls,
+    ),
+)
