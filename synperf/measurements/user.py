@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -57,9 +56,11 @@ def read(batches: Iterable[Batch], kind: KernelFamily, name: str, given: Given) 
     """
     parts = []
     for batch in batches:
-        with _named(name):
+        try:
             times, unit = time_column(batch.columns)
             check_columns(batch.columns, kind)
+        except FieldError as wrong:
+            raise FileFormatError(f"{name}: {wrong}") from None
         parts.append(_part(batch, kind, given, times, UNITS_S[unit]))
         unread = ignored(batch.columns, kind, times)
     rows = _rows(parts, kind, name)
@@ -96,12 +97,13 @@ def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[str, 
 def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: float) -> _Part:
     defaults = {f.name: f.default for f in fields(kind.call_type)}
     numbers = [_sizes(batch, field, defaults[field], kind) for field in NUMBERS[kind.name]]
+    is_test = _each(batch, IS_TEST, _truth) if IS_TEST in batch.columns else [False] * batch.size
     found, labels = _labels(batch, kind, given), np.empty(batch.size, dtype=object)
     labels[:] = [label for label, _ in found]
     return _Part(
         numbers=np.stack(numbers, axis=1),
         time_s=np.array(_each(batch, times, _time), dtype=np.float64) * unit_s,
-        is_test=np.array(_each(batch, IS_TEST, _truth), dtype=bool),
+        is_test=np.array(is_test, dtype=bool),
         labels=labels,
         devices={gpu.key: gpu for _, gpu in found},
     )
@@ -111,7 +113,7 @@ def _sizes(batch: Batch, field: str, default: Any, kind: KernelFamily) -> np.nda
     """A number field as whole numbers; cells without a value are the default, where there is one."""
     fallback = None if field in kind.required() else default
 
-    def size(cell: Any) -> int:
+    def size(field: str, cell: Any) -> int:
         return int(whole(field, fallback if is_empty(cell) and fallback is not None else one_value(cell)))
 
     numbers = batch.array(field) if field in batch.columns else None
@@ -123,7 +125,7 @@ def _sizes(batch: Batch, field: str, default: Any, kind: KernelFamily) -> np.nda
     return np.array(_each(batch, field, size), dtype=np.int64)
 
 
-def _time(cell: Any) -> float:
+def _time(column: str, cell: Any) -> float:
     """A positive number.
 
     Raises:
@@ -134,11 +136,11 @@ def _time(cell: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = 0.0
     if not 0 < number < np.inf:
-        raise FieldError(f"a time must be a positive number, got {one_value(cell)!r}")
+        raise FieldError(f"{column} must be a positive number, got {one_value(cell)!r}")
     return number
 
 
-def _truth(cell: Any) -> bool:
+def _truth(column: str, cell: Any) -> bool:
     """A truth value; an empty one is false.
 
     Raises:
@@ -146,7 +148,7 @@ def _truth(cell: Any) -> bool:
     """
     text = str(one_value(cell)).strip().lower()
     if text not in _TRUTHS:
-        raise FieldError(f"must be true or false, got {one_value(cell)!r}")
+        raise FieldError(f"{column} must be true or false, got {one_value(cell)!r}")
     return _TRUTHS[text]
 
 
@@ -154,13 +156,21 @@ def _labels(batch: Batch, kind: KernelFamily, given: Given) -> list[tuple[tuple[
     """The label and the GPU of every row; rows of equal cells share them."""
     known: dict[tuple[str, ...], tuple[tuple[str, ...], GPU]] = {}
     labels = []
-    columns = [[_text(cell) for cell in batch.columns.get(name, [None] * batch.size)] for name in TEXTS]
-    for row, texts in enumerate(zip(*columns, strict=True)):
+    for row, texts in enumerate(zip(*(_texts(batch, column) for column in TEXTS), strict=True)):
         if texts not in known:
-            with _named(f"{batch.name} {batch.place(row)}"):
+            try:
                 known[texts] = _label(texts, kind, given, batch.name)
+            except PerfError as wrong:
+                raise FileFormatError(f"{batch.name} {batch.place(row)}: {wrong}") from None
         labels.append(known[texts])
     return labels
+
+
+def _texts(batch: Batch, column: str) -> list[str]:
+    """The cells of a column as text without surrounding spaces; empty where there is no such column."""
+    if column not in batch.columns:
+        return [""] * batch.size
+    return ["" if is_empty(cell) else str(one_value(cell)).strip() for cell in batch.columns[column]]
 
 
 def _label(texts: tuple[str, ...], kind: KernelFamily, given: Given, source: str) -> tuple[tuple[str, ...], GPU]:
@@ -197,11 +207,7 @@ def _device(name: str, given: Given) -> GPU:
     return given.gpu
 
 
-def _text(cell: Any) -> str:
-    return "" if is_empty(cell) else str(one_value(cell)).strip()
-
-
-def _each(batch: Batch, column: str, parse: Callable[[Any], _T]) -> list[_T]:
+def _each(batch: Batch, column: str, parse: Callable[[str, Any], _T]) -> list[_T]:
     """Every cell of a column, parsed; where there is no such column, every cell is empty.
 
     Raises:
@@ -210,20 +216,7 @@ def _each(batch: Batch, column: str, parse: Callable[[Any], _T]) -> list[_T]:
     parsed = []
     for row, cell in enumerate(batch.columns.get(column, [None] * batch.size)):
         try:
-            parsed.append(parse(cell))
-        except PerfError as wrong:
-            raise FileFormatError(f"{batch.name} {batch.place(row)}: {column}: {wrong}") from None
+            parsed.append(parse(column, cell))
+        except FieldError as wrong:
+            raise FileFormatError(f"{batch.name} {batch.place(row)}: {wrong}") from None
     return parsed
-
-
-@contextmanager
-def _named(place: str) -> Iterator[None]:
-    """Puts the place before the message of an error.
-
-    Raises:
-        FileFormatError: instead of any other.
-    """
-    try:
-        yield
-    except PerfError as wrong:
-        raise FileFormatError(f"{place}: {wrong}") from None
