@@ -1,0 +1,1 @@
+"""The networks of baselines, which need torch."""
