@@ -7,7 +7,7 @@ import pytest
 
 from synperf.errors import FieldError
 from synperf.measurements import Rows
-from synperf.measurements.schema import is_gemm_test
+from synperf.measurements.schema import is_call_test, is_gemm_test
 
 
 def text(*values):
@@ -68,6 +68,26 @@ def test_joined_parts_are_the_rows_again():
 def test_nothing_cannot_be_joined():
     with pytest.raises(FieldError, match="none to join"):
         Rows.join([])
+
+
+def test_rows_that_say_nothing_of_bias_have_none():
+    assert rows().biased.tolist() == [False, False, False]
+    assert len(rows().take(np.zeros(3, dtype=bool)).biased) == 0
+
+
+def test_bias_stays_with_its_row():
+    marked = rows(biased=np.array([False, True, True]))
+    assert [part.biased.tolist() for _, part in marked.groups("engine")] == [[True], [False, True]]
+    assert marked.take(np.array([2, 0])).biased.tolist() == [True, False]
+    assert Rows.join([marked, rows()]).biased.tolist() == [False, True, True, False, False, False]
+    assert marked.column("biased").sum() == 2
+
+
+def test_a_source_without_test_rows_is_split_by_the_crc_of_the_fields_of_its_calls():
+    calls = [(m, 12288, 4096, 1, "fp16") for m in range(1, 2000)]
+    held = is_call_test(calls)
+    assert held.tolist() == [crc32(f"{m}x12288x4096x1xfp16".encode()) % 5 == 0 for m in range(1, 2000)]
+    assert 0.17 < held.mean() < 0.23
 
 
 def test_the_split_is_the_crc_of_n_x_k():
