@@ -64,21 +64,15 @@ def fit(rows: Rows, devices: Devices, _seed: int) -> Predictor:
 
 
 def chosen(origins: Sequence[Origin], gpu: GPU, engine: str) -> Origin:
-    """The most similar other GPU: of one architecture first, then by bandwidth, SMs and clock; then the same engine.
+    """The other GPU that is nearest in what wave scaling scales by: bandwidth, SMs and clock; there the same engine.
 
     A GPU is its own origin only where no other was measured.
     """
-    return min(
-        origins,
-        key=lambda o: (
-            o.gpu.key == gpu.key,
-            o.gpu.architecture != gpu.architecture,
-            _distance(o.gpu, gpu),
-            o.engine != engine,
-            o.gpu.key,
-            o.engine,
-        ),
-    )
+
+    def order(one: Origin) -> tuple[Any, ...]:
+        return one.gpu.key == gpu.key, _distance(one.gpu, gpu), one.engine != engine, one.gpu.key, one.engine
+
+    return min(origins, key=order)
 
 
 def ratio(call: Any, origin: GPU, gpu: GPU) -> Number:

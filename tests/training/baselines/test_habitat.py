@@ -40,11 +40,12 @@ def test_the_origin_is_another_gpu_even_where_its_own_rows_are_there():
     assert RECIPE.fit(both, DEVICES, 0)(both, DEVICES) == pytest.approx(np.repeat([2e-6, 4e-6], len(both) // 2))
 
 
-def test_one_architecture_comes_before_similar_figures_and_these_before_the_engine():
+def test_the_nearest_gpu_comes_before_the_same_engine():
     def origin(gpu, engine="vllm"):
         return Origin(gpu=gpu, engine=engine, dtype="bf16", shapes=None, log_slowdown=np.zeros(1))
 
-    hopper = replace(TOY, key="hopper", architecture="hopper")
     near = replace(TOY, key="near", num_sms=12)
-    found = chosen([origin(TOY), origin(hopper), origin(TWIN), origin(near), origin(near, "sglang")], TOY, "sglang")
-    assert (found.gpu.key, found.engine) == ("near", "sglang")
+    origins = [origin(TOY), origin(TWIN, "sglang"), origin(near), origin(near, "trtllm")]
+    found = [chosen(origins, TOY, engine) for engine in ("vllm", "trtllm", "sglang")]
+    assert [one.gpu.key for one in found] == ["near", "near", "near"]
+    assert [one.engine for one in found] == ["vllm", "trtllm", "trtllm"]  # without the same engine, by name
