@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -40,10 +41,10 @@ def read_file(
         FieldError: no such engine or kernel.
         MissingExtraError: a parquet file, and the extra [data] is not installed.
     """
-    rows = _reading(Path(path), family, _given(gpu, engine, kernel)).rows
-    if rows is None:
-        raise FileFormatError(f"{Path(path).name}: no row of it can be used; `audit_file` says why")
-    return rows
+    found = _reading(Path(path), family, _given(gpu, engine, kernel))
+    if found.rows is None:
+        raise FileFormatError(f"{Path(path).name}: no row can be used: {_reasons(found.audits) or 'there are none'}")
+    return found.rows
 
 
 def read_files(
@@ -74,6 +75,14 @@ def audit_file(
     Raises: as `read_file`.
     """
     return _reading(Path(path), family, _given(gpu, engine, kernel)).audits
+
+
+def _reasons(audits: Iterable[FileAudit]) -> str:
+    """Why rows were dropped, with their number: `1,040 the GPU is not in the catalog yet`."""
+    total: Counter[str] = Counter()
+    for audit in audits:
+        total.update(audit.dropped)
+    return "; ".join(f"{rows:,} {reason}" for reason, rows in total.most_common())
 
 
 def _given(gpu: GPU | str | Path | None, engine: str | None, kernel: str | None) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from .. import hardware
 from ..errors import FieldError, FileFormatError, PerfError
 from ..hardware import GPU
+from ..hardware.fields import show
 from ..kernels import KernelFamily
 from ..kernels.base import dtype_of, name_of, whole
 from ..kernels.dispatch import resolve
@@ -136,7 +137,7 @@ def _time(column: str, cell: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = 0.0
     if not 0 < number < np.inf:
-        raise FieldError(f"{column} must be a positive number, got {one_value(cell)!r}")
+        raise FieldError(f"{column} must be a positive number, got {show(cell)}")
     return number
 
 
@@ -148,7 +149,7 @@ def _truth(column: str, cell: Any) -> bool:
     """
     text = str(one_value(cell)).strip().lower()
     if text not in _TRUTHS:
-        raise FieldError(f"{column} must be true or false, got {one_value(cell)!r}")
+        raise FieldError(f"{column} must be true or false, got {show(cell)}")
     return _TRUTHS[text]
 
 
@@ -183,7 +184,7 @@ def _label(texts: tuple[str, ...], kind: KernelFamily, given: Given, source: str
     """
     cells = dict(zip(TEXTS, texts, strict=True))
     if cells["family"] not in ("", kind.name):
-        raise FieldError(f"family is {cells['family']}; right would be rows of {kind.name} only")
+        raise FieldError(f"family is {show(cells['family'])}; right would be rows of {kind.name} only")
     gpu = _device(cells["gpu"], given)
     dtype = dtype_of("dtype", cells["dtype"] or next(f.default for f in fields(kind.call_type) if f.name == "dtype"))
     gpu.math_pipe(dtype)

@@ -89,8 +89,9 @@ def test_a_gpu_that_is_not_in_the_catalog_is_a_reason(tmp_path):
 
 
 def test_a_file_of_which_nothing_is_left_is_refused(tmp_path):
-    with pytest.raises(FileFormatError, match=r"some.parquet: no row of it can be used"):
-        read_file(fp8(tmp_path, {"gpu": "H900"}))
+    reason = "some.parquet: no row can be used: 2 the GPU is not in the catalog yet"
+    with pytest.raises(FileFormatError, match=reason):
+        read_file(fp8(tmp_path, {"gpu": "H900"}, {"gpu": "H901"}))
 
 
 def test_duplicates_are_one_row(tmp_path):

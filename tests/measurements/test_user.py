@@ -132,7 +132,7 @@ def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, cell):
         ("engine", "vlm", "engine: no engine named 'vlm'; nearest: vllm"),
         ("kernel", "deepgemm", "kernel: deepgemm multiplies fp8_block, not bf16"),
         ("gpu", "h21", "no GPU named 'h21'; nearest: h20, gh200"),
-        ("family", "conv", "family is conv; right would be rows of gemm only"),
+        ("family", "conv", "family is 'conv'; right would be rows of gemm only"),
         ("is_test", "maybe", "is_test must be true or false, got 'maybe'"),
     ],
 )
