@@ -1,6 +1,7 @@
 """GEMM rows of PipeWeave's artifact: the tables of FP8, and the GEMMs among its samples of kernels.
 
-The FP8 rows are vLLM's block-scaled CUTLASS kernel, the bf16 ones `torch.nn.functional.linear`. Times are microseconds.
+The files do not name the kernels: FP8 rows are the paper's, vLLM's block-scaled CUTLASS product, and bf16 rows are
+taken to be cuBLAS under PyTorch. Times are microseconds.
 Source: github.com/zksainx/pipeweave (Apache-2.0), the artifact of arXiv 2601.14910.
 """
 
