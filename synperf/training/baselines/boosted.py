@@ -26,7 +26,7 @@ SETTINGS = {
     "learning_rate": 0.05,
     "num_leaves": 63,
     "deterministic": True,
-    "num_threads": 2,
+    "num_threads": 1,  # two give the same trees, but wait for each other without end where cores are shared
     "force_row_wise": True,
     "verbosity": -1,
 }
