@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -63,6 +64,13 @@ def _flat(table: Any, field: str, where: str) -> dict[str, Any]:
     for key, value in table.items():
         flat |= {f"{key}.{inner}": one for inner, one in value.items()} if isinstance(value, dict) else {key: value}
     return flat
+
+
+@cache
+def typical_shares() -> dict[str, float]:
+    """Median of every recorded share over the measured GPUs."""
+    records = [found for key in measured() if (found := record(key)) is not None]
+    return {name: median(v) for name in SHARES if (v := [x for r in records if (x := getattr(r, name)) is not None])}
 
 
 def calibrated(gpu: GPU) -> GPU:

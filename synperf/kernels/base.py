@@ -43,6 +43,10 @@ class Launch:
     choice_source: str
 
 
+def _no_inputs(call: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:  # noqa: ARG001
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
     """One kind of kernel: its name, the class of its calls and the functions that take them apart."""
@@ -57,6 +61,7 @@ class KernelFamily:
     dram_bytes: Callable[[Any, GPU], Number]  # with what L2 cannot keep and later waves read again
     example: Any
     summary: str
+    inputs: Callable[[Any, GPU, Number, float], dict[str, Number]] = _no_inputs  # of a network; see estimators/inputs
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""

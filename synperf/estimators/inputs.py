@@ -1,0 +1,90 @@
+"""Features -> what a network sees: the base time that it corrects, and positive numbers that mean the same on any GPU.
+
+The base is launch floor + roofline at sustained rates. Of a GPU that has a calibration record, these are its own;
+else the published rates times what measured GPUs typically sustain. Logarithms are taken here, once for all inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..features import Features
+from ..hardware import GPU, DType
+from ..hardware.launch import launch_floor
+from ..hardware.records import typical_shares
+from ..kernels import KernelFamily
+from ..numeric import Number, is_array, maximum
+
+VERSION = 1
+PIPES = ("tensor", "dram", "l2", "shared")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sustained:
+    """Shares of the published rates that a GPU holds, and the launch floor of a kernel on it, in seconds."""
+
+    clock_share: float
+    dram_share: float
+    launch_s: float
+    assumptions: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def sustained(gpu: GPU, kernel: str, dtype: DType) -> Sustained:
+    """What the calibration record says, and in its place what measured GPUs typically sustain."""
+    launch_s, said = launch_floor(gpu, kernel, dtype)
+    record, typical = gpu.calibration, typical_shares()
+    missing = [name for name in ("clock_share", "dram_share") if getattr(record, name) is None]
+    if missing:
+        shown = " and ".join(f"{name} {typical[name]:g}" for name in missing)
+        said = (*said, f"sustained rates: not measured, the typical {shown} of the published ones")
+    return Sustained(
+        clock_share=record.clock_share or typical["clock_share"],
+        dram_share=record.dram_share or typical["dram_share"],
+        launch_s=max(launch_s, 1e-6),
+        assumptions=said,
+    )
+
+
+def base(f: Features, gpu: GPU, dtype: DType, rates: Sustained) -> tuple[Number, Number, Number]:
+    """(base, math, DRAM) seconds: launch floor + the slower of FLOP and compulsory bytes at sustained rates."""
+    math_s = f.flop / (gpu.peak_flop_per_s(dtype) * rates.clock_share)
+    dram_s = f.compulsory_bytes / (gpu.dram_bytes_per_s * rates.dram_share)
+    return rates.launch_s + maximum(math_s, dram_s), math_s, dram_s
+
+
+def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustained) -> tuple[Number, dict[str, Number]]:
+    """(base time in seconds, inputs by name), of one call or of columns of calls."""
+    base_s, math_s, dram_s = base(f, gpu, call.dtype, rates)
+    found = {
+        "launch": rates.launch_s / base_s,
+        "math": math_s / base_s,
+        "dram": dram_s / base_s,
+        "math_over_dram": math_s / dram_s,
+        "base_over_launch": base_s / rates.launch_s,
+        "extra_traffic": 1.0 + (f.dram_bytes - f.compulsory_bytes) / (gpu.dram_bytes_per_s * rates.dram_share) / base_s,
+        "reduction": 1.0 + f.reduction_s / rates.launch_s,
+        "tasks_per_sm": f.load.tasks / gpu.num_sms,
+        "sm_max_tasks": f.load.sm_max_tasks,
+        "fill": f.load.tasks / gpu.num_sms / f.load.sm_max_tasks,
+        "padding": f.padding,
+        "working_set": f.working_set_over_l2,
+    }
+    found |= {f"{pipe}_sm_max": f.pipes[pipe].sm_max_s / base_s + 1e-9 for pipe in PIPES}
+    return base_s, found | kind.inputs(call, gpu, base_s, rates.clock_share)
+
+
+def logarithms(found: dict[str, Number]) -> np.ndarray:
+    """Natural logarithms of the inputs, float32: one row for one call, else one row per call."""
+    values = list(found.values())
+    rows = next((len(value) for value in values if is_array(value)), 0)
+    if not rows:
+        return np.log(np.array(values, dtype=np.float32))
+    table = np.empty((rows, len(values)), dtype=np.float32)
+    for i, value in enumerate(values):
+        table[:, i] = value
+    return np.log(table, out=table)

@@ -1,0 +1,183 @@
+"""The hybrid estimate: the base time (launch floor + roofline at sustained rates) times a learned correction.
+
+A GPU, engine and kernel that were trained on have a network that knows them. Any other GPU has a general one, which
+sees no specification but through its inputs; a kernel that nobody measured has the middle of the measured ones of its
+format, and says so. The interval is what held-out rows of the same regime spread over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..features import Features, features
+from ..hardware import GPU, DType
+from ..kernels import KernelFamily
+from ..kernels.dispatch import resolve
+from ..numeric import Number, is_array, maximum
+from ..version import VERSION
+from .analytical import LIMITERS, slowest
+from .estimate import Estimate
+from .inputs import Sustained, inputs, logarithms, sustained
+from .network import Network
+from .weights import GENERAL, KNOWN, Regime, Weights, shipped
+
+ORIGIN = "learned"
+STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
+_NAMES = np.array(LIMITERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Choice:
+    """The network that answers for a GPU, engine and kernel, the group it takes them for, and what is assumed."""
+
+    network: Network
+    group: int
+    regimes: tuple[Regime, ...]
+    outside: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """What an estimate is made of, and what a calibration corrects; columns of one length, (rows, ...) arrays."""
+
+    features: Features
+    rates: Sustained
+    choice: Choice
+    base_s: Number
+    logs: np.ndarray  # (rows, D)
+    hidden: np.ndarray  # (rows, Hlast)
+    correction: np.ndarray  # (rows,) log(time / base)
+
+
+def covers(family: str, gpu: GPU, dtype: DType, engine: str, kernel: str) -> bool:
+    """Whether the shipped weights have an answer for the format."""
+    weights = shipped(family)
+    return weights is not None and choose(weights, gpu.key, dtype, engine, kernel) is not None
+
+
+def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
+    """Time of one call, or of columns of calls, by the shipped weights or the given ones.
+
+    Raises:
+        FieldError: the call names an engine or kernel that does not exist.
+        UnsupportedError: no weights for this family or format; else as the analytical estimate.
+        FileFormatError: the shipped weights are damaged.
+    """
+    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    found = answer(kind, call, gpu, engine, kernel, weights)
+    return finish(kind, call, gpu, (engine, kernel), found, found.correction, found.choice.regimes)
+
+
+def answer(kind: KernelFamily, call: Any, gpu: GPU, engine: str, kernel: str, weights: Weights | None = None) -> Answer:
+    """The network's correction and what it saw.
+
+    Raises: as `estimate`.
+    """
+    weights = weights or shipped(kind.name)
+    choice = choose(weights, gpu.key, call.dtype, engine, kernel) if weights else None
+    if choice is None:
+        raise UnsupportedError(f"origin: no weights for {kind.name} in {call.dtype}; right would be another origin")
+    f = features(kind, call, gpu)
+    rates = sustained(gpu, kernel, call.dtype)
+    base_s, named = inputs(kind, call, gpu, f, rates)
+    logs = np.atleast_2d(logarithms(named))
+    hidden = choice.network.hidden(logs, choice.group)
+    correction = choice.network.output(hidden, choice.group)
+    return Answer(
+        features=f, rates=rates, choice=choice, base_s=base_s, logs=logs, hidden=hidden, correction=correction
+    )
+
+
+def finish(
+    kind: KernelFamily, call: Any, gpu: GPU, label: tuple[str, str], found: Answer,
+    correction: np.ndarray, regimes: tuple[Regime, ...], origin: str = ORIGIN,
+) -> Estimate:  # fmt: skip
+    """The estimate that a correction and the regimes of its errors make."""
+    f, choice = found.features, found.choice
+    single = not is_array(found.base_s)
+    ratio: Number = float(np.exp(correction[0])) if single else np.exp(correction)
+    time_s = maximum(found.base_s * ratio, f.floor_s)
+    low, high = _spread(regimes, time_s)
+    limiter, _ = slowest(f, found.rates.launch_s)
+    outside = _outside(found, single)
+    return Estimate(
+        family=kind.name,
+        gpu=gpu.key,
+        engine=label[0],
+        kernel=label[1],
+        time_s=time_s,
+        low_s=maximum(time_s * low, f.floor_s),
+        high_s=time_s * high,
+        floor_s=f.floor_s,
+        efficiency=f.roofline_s / time_s,
+        limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
+        origin=origin,
+        extrapolating=bool(outside) if single else np.array([bool(names) for names in outside]),
+        outside=outside,
+        assumptions=gpu.assumptions + found.rates.assumptions + choice.assumptions + kind.assumptions(call, gpu),
+        versions={"synperf": VERSION, "weights": digest(kind.name)},
+    )
+
+
+def digest(family: str) -> str:
+    """The first twelve digits of the digest of the shipped weights, which names them."""
+    weights = shipped(family)
+    return weights.card.sha256[:12] if weights else ""
+
+
+def _spread(regimes: tuple[Regime, ...], time_s: Number) -> tuple[Number, Number]:
+    """Factors from a time to the ends of its interval: 1 lies between them."""
+    ends = np.array([(min(r.low, 0.0), max(r.high, 0.0)) for r in regimes])
+    bounds = [r.up_to_s for r in regimes[:-1]]
+    at = np.searchsorted(bounds, time_s) if bounds else np.zeros(np.shape(time_s), dtype=np.intp)
+    low, high = np.exp(ends[at]).T
+    return (low, high) if is_array(time_s) else (float(low), float(high))
+
+
+def _outside(found: Answer, single: bool) -> Any:
+    """Names of the inputs outside their training range: one tuple, or one per row."""
+    network, always = found.choice.network, found.choice.outside
+    beyond = network.outside(found.logs, found.choice.group)
+    if single:
+        return always + tuple(network.inputs[i] for i in np.flatnonzero(beyond[0]))
+    rows: list[tuple[str, ...]] = [always] * len(beyond)
+    for row in np.flatnonzero(beyond.any(axis=1)):
+        rows[row] = always + tuple(network.inputs[i] for i in np.flatnonzero(beyond[row]))
+    return rows
+
+
+@lru_cache(maxsize=4096)
+def choose(weights: Weights, gpu: str, dtype: DType, engine: str, kernel: str) -> Choice | None:
+    """The network and group for a GPU, engine and kernel; None where no network has the format.
+
+    First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
+    general network, and last the middle of all kernels there.
+    """
+    if engine == "plain":  # no engine: the analytical estimate by definition
+        return None
+    pairs = list(zip(weights.card.networks, weights.networks, strict=True))
+    served = dtype if any(dtype in card.dtypes for card, _ in pairs) else STAND_IN.get(dtype, dtype)
+    outside = () if served is dtype else ("dtype",)
+    said = () if served is dtype else (f"learned: {dtype} answers as {served}",)
+    measured = {group.partition(".")[0] for card, _ in pairs if card.scope == KNOWN for group in card.groups}
+    away = () if gpu in measured else ("gpu",)
+    for group, scope, beyond, sentence in (
+        (f"{gpu}.{engine}.{kernel}", KNOWN, (), ""),
+        (f"{gpu}.*.{kernel}", KNOWN, (), f"learned: the middle of the engines that run {kernel} stands for {engine}"),
+        (f"{engine}.{kernel}", GENERAL, ("gpu",), "learned: this GPU was not measured with this kernel"),
+        (f"*.{kernel}", GENERAL, ("gpu",), f"learned: not measured on this GPU, nor in {engine}: {kernel} of others"),
+        ("*", GENERAL, (*away, "kernel"), f"learned: nobody measured {kernel}; the middle of the kernels for {served}"),
+    ):
+        for card, network in pairs:
+            if card.scope == scope and served in card.dtypes and group in card.groups:
+                regimes = card.regimes.get(group) or card.regimes[""]
+                notes = said + ((sentence,) if sentence else ())
+                at = card.groups.index(group)
+                return Choice(network=network, group=at, regimes=regimes, outside=outside + beyond, assumptions=notes)
+    return None

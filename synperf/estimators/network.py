@@ -1,0 +1,69 @@
+"""A small network in NumPy: logged inputs -> log(time / base), for one call or for columns of calls.
+
+Inputs are cut to their training range. Some are also encoded piecewise-linearly, each over its own knots, which lets a
+smooth network follow the steps of tiles and waves (Gorishniy, Rubachev, Babenko, "On Embeddings for Numerical
+Features in Tabular Deep Learning", NeurIPS 2022). Where rows come from (GPU, engine, kernel) shifts the first layer.
+The output is cut to what the training rows of that origin have, so that no answer is further from the base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Network:
+    """Arrays of one network. `D` inputs, `S` of them encoded over `B` pieces, layers of `H1` ... units, `G` groups."""
+
+    inputs: tuple[str, ...]  # D names, in order
+    groups: tuple[str, ...]  # G names: "gpu.engine.kernel", or "engine.kernel" where no GPU is known
+    low: np.ndarray  # (D,) least and greatest logarithm in training
+    high: np.ndarray
+    encoded: np.ndarray  # (S,) indices of inputs
+    knots: np.ndarray  # (S, B + 1), rising
+    weights: tuple[np.ndarray, ...]  # (D + S B, H1), (H1, H2), ..., (Hlast, 1)
+    biases: tuple[np.ndarray, ...]  # (H1,), ..., (1,)
+    shift: np.ndarray  # (G, H1), added to the first bias
+    group_low: np.ndarray  # (G, D) range of the inputs in the training rows of a group
+    group_high: np.ndarray
+    out_low: np.ndarray  # (G,) range of log(time / base)
+    out_high: np.ndarray
+
+    def encode(self, logs: np.ndarray) -> np.ndarray:
+        """(rows, D + S B) what the first layer multiplies: inputs within their range, and their pieces."""
+        cut = np.clip(logs, self.low, self.high)
+        return np.concatenate([cut, pieces(cut[:, self.encoded], self.knots)], axis=1)
+
+    def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
+        """(rows, Hlast) of the last hidden layer."""
+        x = self.encode(logs) @ self.weights[0]
+        x += self.biases[0] + self.shift[group]
+        np.maximum(x, 0.0, out=x)
+        for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
+            x = x @ weight
+            x += bias
+            np.maximum(x, 0.0, out=x)
+        return x
+
+    def correction(self, logs: np.ndarray, group: int) -> np.ndarray:
+        """(rows,) log(time / base), float64."""
+        return self.output(self.hidden(logs, group), group)
+
+    def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
+        """(rows,) log(time / base) of a last hidden layer, float64."""
+        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1][0]
+        return np.clip(last.astype(np.float64), self.out_low[group], self.out_high[group])
+
+    def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
+        """(rows, D) whether an input is outside the training range of the group."""
+        outside: np.ndarray = (logs < self.group_low[group]) | (logs > self.group_high[group])
+        return outside
+
+
+def pieces(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """(rows, S B) how far each value (rows, S) has come through each piece between two knots, 0 to 1."""
+    start, width = knots[:, :-1], np.diff(knots, axis=1)
+    through = np.clip((values[:, :, None] - start) / width, 0.0, 1.0)
+    return through.reshape(len(values), -1)

@@ -1,0 +1,182 @@
+"""Trained weights of a family: arrays in `<family>.safetensors` and a card in `<family>.json`, read as data alone.
+
+The card names sources, split, seed, rows, metrics and the command that makes the weights again, and it holds the
+digest of the arrays, so that the two cannot be mixed up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ..errors import FileFormatError
+from .inputs import VERSION as INPUTS_VERSION
+from .network import Network
+
+FORMAT = 1
+FOLDER = Path(__file__).parent.parent / "weights"
+KNOWN, GENERAL = "known", "general"  # networks that see which GPU it is, and that do not
+ARRAYS = ("low", "high", "encoded", "knots", "shift", "group_low", "group_high", "out_low", "out_high")
+
+
+class Regime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Calls whose errors were taken together: log(measured / predicted) at 10 and 90 % of `rows` held-out rows."""
+
+    name: str  # "group", or "group: up to 10 us", ...
+    up_to_s: float  # of the predicted time
+    rows: int
+    low: float
+    high: float
+
+
+class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One network: the formats that it serves, its inputs and groups in order, and the regimes of each group."""
+
+    name: str  # the prefix of its arrays
+    scope: str  # known, general
+    dtypes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    groups: tuple[str, ...]
+    num_layers: int
+    rows: int
+    held_out: dict[str, dict[str, float]]  # by GPU: rows, mape, median, p90
+    regimes: dict[str, tuple[Regime, ...]]  # by group, and "" for groups that nothing was held out of
+
+
+class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a weights file is and how it came about."""
+
+    format: int
+    inputs_version: int
+    family: str
+    sha256: str
+    synperf: str
+    seed: int
+    command: str
+    date: str
+    training_s: float
+    split: str
+    sources: dict[str, int]  # training rows by source and version
+    networks: tuple[NetworkCard, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """A card and its networks, in the same order."""
+
+    card: Card
+    networks: tuple[Network, ...]
+
+
+def path_of(family: str) -> Path:
+    """The shipped weights of a family, whether there are any or not."""
+    return FOLDER / f"{family}.safetensors"
+
+
+@cache
+def shipped(family: str) -> Weights | None:
+    """The weights that come with the package, or None for a family that has none.
+
+    Raises:
+        FileFormatError: they are damaged.
+    """
+    path = path_of(family)
+    return read(path, family) if path.is_file() else None
+
+
+def read(path: Path, family: str) -> Weights:
+    """The weights in a file and the card beside it.
+
+    Raises:
+        FileFormatError: either is missing, damaged, of another version or family, or they do not belong together.
+    """
+    card, data = _card(path.with_suffix(".json"), family), _bytes(path)
+    if sha256(data).hexdigest() != card.sha256:
+        raise FileFormatError(
+            f"{path}: not the weights that {path.stem}.json describes, or damaged: the digest differs"
+        )
+    arrays = _arrays(path, data)
+    try:
+        return Weights(card=card, networks=tuple(_network(one, arrays) for one in card.networks))
+    except (KeyError, ValueError) as wrong:
+        raise FileFormatError(f"{path}: arrays are missing or do not fit together ({wrong})") from None
+
+
+def _card(path: Path, family: str) -> Card:
+    try:
+        found: Any = msgspec.json.decode(_bytes(path))
+    except msgspec.DecodeError as wrong:
+        raise FileFormatError(f"{path}: not JSON ({wrong})") from None
+    versions = {"format": FORMAT, "inputs_version": INPUTS_VERSION, "family": family}
+    for field, right in versions.items():
+        given = found.get(field) if isinstance(found, dict) else None
+        if given != right:
+            raise FileFormatError(f"{path}: {field} is {given!r}, right would be {right!r}; train the weights again")
+    try:
+        return msgspec.convert(found, Card)
+    except msgspec.ValidationError as wrong:
+        raise FileFormatError(f"{path}: not a card of weights ({wrong})") from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as wrong:
+        raise FileFormatError(f"{path}: {wrong.strerror}") from None
+
+
+def _arrays(path: Path, data: bytes) -> dict[str, np.ndarray]:
+    from safetensors import SafetensorError  # 10 ms that answers without weights need not pay
+    from safetensors.numpy import load
+
+    try:
+        return load(data)
+    except (SafetensorError, ValueError, KeyError, TypeError) as wrong:
+        raise FileFormatError(f"{path}: not a safetensors file ({wrong})") from None
+
+
+def _network(card: NetworkCard, arrays: dict[str, np.ndarray]) -> Network:
+    own = {name: arrays[f"{card.name}.{name}"] for name in ARRAYS}
+    floats = {name: value.astype(np.float32) for name, value in own.items() if name != "encoded"}
+    layers = range(card.num_layers)
+    found = Network(
+        inputs=card.inputs,
+        groups=card.groups,
+        encoded=own["encoded"].astype(np.intp),
+        weights=tuple(arrays[f"{card.name}.weight_{i}"].astype(np.float32) for i in layers),
+        biases=tuple(arrays[f"{card.name}.bias_{i}"].astype(np.float32) for i in layers),
+        **floats,
+    )
+    _check(found)
+    return found
+
+
+def _check(n: Network) -> None:
+    """That shapes fit: else ValueError, which `read` turns into a sentence."""
+    num_inputs, num_groups = len(n.inputs), len(n.groups)
+    width = num_inputs + n.knots.shape[0] * (n.knots.shape[1] - 1)
+    sizes = [width, *(len(bias) for bias in n.biases)]
+    expected = {
+        "low": (num_inputs,), "high": (num_inputs,), "group_low": (num_groups, num_inputs),
+        "group_high": (num_groups, num_inputs), "out_low": (num_groups,), "out_high": (num_groups,),
+        "shift": (num_groups, sizes[1]), "encoded": (len(n.knots),),
+    }  # fmt: skip
+    wrong = [name for name, shape in expected.items() if getattr(n, name).shape != shape]
+    wrong += [f"weight_{i}" for i, w in enumerate(n.weights) if w.shape != (sizes[i], sizes[i + 1])]
+    if wrong or sizes[-1] != 1 or any(not np.isfinite(w).all() for w in (*n.weights, *n.biases, n.shift)):
+        raise ValueError(f"shapes or values of {', '.join(wrong) or 'the layers'}")
+
+
+def tensors(name: str, n: Network) -> dict[str, np.ndarray]:
+    """The arrays of a network as the file holds them: layers in half precision, ranges in single."""
+    own = {f"{name}.{field}": getattr(n, field) for field in ARRAYS}
+    own |= {f"{name}.weight_{i}": w.astype(np.float16) for i, w in enumerate(n.weights)}
+    own |= {f"{name}.bias_{i}": b.astype(np.float32) for i, b in enumerate(n.biases)}
+    own[f"{name}.encoded"] = n.encoded.astype(np.int32)
+    return {key: np.ascontiguousarray(value) for key, value in own.items()}

@@ -1,0 +1,1 @@
+"""Measured rows -> the networks of the learned estimator."""

@@ -1,0 +1,93 @@
+"""Measured rows -> what a network is trained on: logged inputs, base times and the group of every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from ...estimators.inputs import inputs, logarithms, sustained
+from ...features import features
+from ...kernels import family
+from ...measurements import Rows
+from ...numeric import concatenated
+from ..recipe import Devices, by_launch
+
+HELD_OUT = 10  # one of so many weight shapes is kept from the weights, for intervals and to choose the best epoch
+WITHOUT: dict[str, tuple[str, ...]] = {
+    "math": ("math", "math_over_dram", "tensor_sm_max", "shared_sm_max", "time_", "fill", "tasks_per_sm", "padding"),
+    "memory": ("dram", "math_over_dram", "dram_sm_max", "l2_sm_max", "extra_traffic", "working_set", "a_over_l2",
+               "b_over_l2", "c_over_l2"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table:
+    """Rows as a network sees them: columns of one length, and (rows, D) logged inputs."""
+
+    names: tuple[str, ...]
+    logs: np.ndarray
+    base_s: np.ndarray
+    time_s: np.ndarray
+    gpu: np.ndarray  # text
+    engine: np.ndarray
+    kernel: np.ndarray
+    held_out: np.ndarray  # rows that no weight may be fitted to
+    place: np.ndarray  # index among the rows that it was made of
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.base_s)
+
+    @property
+    def target(self) -> np.ndarray:
+        """(rows,) log(time / base)."""
+        found: np.ndarray = np.log(self.time_s / self.base_s)
+        return found
+
+    def take(self, rows: np.ndarray) -> Table:
+        """Some rows: a mask or an index."""
+        own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name != "names"}
+        return Table(names=self.names, **own)
+
+
+def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
+    """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
+    parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
+    return Table(names=parts[0].names, **concatenated(parts))
+
+
+def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
+    kind = family(rows.family[0])
+    f = features(kind, call, gpu)
+    base_s, named = inputs(kind, call, gpu, f, sustained(gpu, call.kernel, call.dtype))
+    dropped = tuple(prefix for group in without for prefix in WITHOUT[group])
+    kept = {name: value for name, value in named.items() if not (dropped and name.startswith(dropped))}
+    return Table(
+        names=tuple(kept),
+        logs=logarithms(kept),
+        base_s=base_s,
+        time_s=rows.time_s,
+        gpu=rows.gpu,
+        engine=rows.engine,
+        kernel=rows.kernel,
+        held_out=held_out(rows),
+        place=index,
+    )
+
+
+def held_out(rows: Rows) -> np.ndarray:
+    """(rows,) whether the weight shape n x k is one of those that no weight is fitted to."""
+    shapes, which = np.unique(np.stack([rows.fields["n"], rows.fields["k"]], axis=1), axis=0, return_inverse=True)
+    kept = [crc32(f"held out {int(n)}x{int(k)}".encode()) % HELD_OUT == 0 for n, k in shapes]
+    return np.array(kept, dtype=bool)[which.reshape(-1)]
+
+
+def some_of_each(rows: Rows, most: int, seed: int) -> np.ndarray:
+    """Indices of at most `most` random rows of every GPU, engine, kernel and format."""
+    draw = np.random.default_rng(seed)
+    groups = [index for _, index in rows.indices("gpu", "engine", "kernel", "dtype")]
+    chosen = [index if len(index) <= most else draw.choice(index, most, replace=False) for index in groups]
+    return np.sort(np.concatenate(chosen))
