@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from math import cos, pi
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
-from ...errors import MissingExtraError
+from ...errors import FileFormatError, MissingExtraError
 from ...estimators.network import Network, pieces
 from .data import Table
 
 try:
     import torch
+    from safetensors.torch import save_file
 except ModuleNotFoundError as missing:
     raise MissingExtraError.of("training", "train") from missing
 
@@ -24,8 +30,9 @@ ENCODED = (
     "m", "n", "k", "math_over_dram", "tasks_per_sm", "time_128x128",
     "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
 )  # fmt: skip
+WARM_UP = 0.1
 SLACK = 0.0005  # the share of training rows at either end that the output may not go beyond
-Progress = Callable[[int, int], None]  # steps done, of all
+Progress = Callable[[int, int], None]  # epochs done, of all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +47,11 @@ class Settings:
     weight_decay: float = 1e-2
     threads: int = 2
 
+    @classmethod
+    def for_rows(cls, rows: int) -> Settings:
+        """More epochs and smaller batches for fewer rows, so that every training has some thousand steps."""
+        return cls(epochs=min(max(4_000_000 // max(rows, 1), 20), 100), batch=min(max(rows // 200, 128), 2048))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -51,13 +63,13 @@ class Origin:
 
 
 def fit(
-    table: Table, settings: Settings, seed: int, *, known: bool, progress: Progress | None = None
-) -> Network:
+    table: Table, settings: Settings, seed: int, *,
+    known: bool, state: Path | None = None, progress: Progress | None = None,
+) -> Network:  # fmt: skip
     """A network for the rows of a table; `known` tells GPUs apart. The same seed gives the same weights, bit for bit.
 
-    A keyboard interrupt ends the training early with the weights of that moment.
+    `state` is a file that holds how far the training has come after every epoch, and that a later call goes on from.
     """
-    torch.manual_seed(seed)
     torch.set_num_threads(settings.threads)
     torch.set_flush_denormal(True)
     origin = origins(table, known)
@@ -69,8 +81,12 @@ def fit(
     center[-origin.codes.shape[1] :], scale[-origin.codes.shape[1] :] = 0.0, 1.0
     x -= center
     x /= scale
-    layers = _train(x, table.target.astype(np.float32), settings, seed, progress)
-    return _network(table, origin, layers, (low, high, encoded, knots, center, scale))
+    data = f"{crc32(x):08x}{crc32(table.target):08x}"
+    course = Course([x.shape[1], *settings.hidden, 1], settings, seed, data)
+    if state is not None and state.is_file():
+        course.take_up(state)
+    course.run(x, table.target.astype(np.float32), state, progress)
+    return _network(table, origin, course.arrays(), (low, high, encoded, knots, center, scale))
 
 
 def origins(table: Table, known: bool) -> Origin:
@@ -107,37 +123,88 @@ def _knots(values: np.ndarray, num_pieces: int) -> np.ndarray:
     return np.concatenate([quantiles[:, :1], quantiles[:, :1] + np.cumsum(step, axis=1)], axis=1).astype(np.float32)
 
 
-def _train(
-    x: np.ndarray, target: np.ndarray, settings: Settings, seed: int, progress: Progress | None
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Weights and biases of the layers, for standardised inputs."""
-    sizes = [x.shape[1], *settings.hidden, 1]
-    layers: list[Any] = [torch.nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False)]
-    parameters = [p for layer in layers for p in layer.parameters()]
-    steps_per_epoch = max(len(x) // settings.batch, 1)
-    steps = steps_per_epoch * settings.epochs
-    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings.learning_rate, total_steps=steps, pct_start=0.1)
-    rows, times, draw = torch.from_numpy(x), torch.from_numpy(target), np.random.default_rng(seed)
-    done = 0
-    for _ in range(settings.epochs):
-        order = torch.from_numpy(draw.permutation(len(x)))
-        for i in range(steps_per_epoch):
-            batch = order[i * settings.batch : (i + 1) * settings.batch]
+class Course:
+    """Layers, the state of AdamW and how many epochs are done, which a file can hold and a later run take up."""
+
+    def __init__(self, sizes: list[int], settings: Settings, seed: int, data: str) -> None:
+        torch.manual_seed(seed)
+        self.settings, self.seed, self.data, self.epoch = settings, seed, data, 0
+        self.layers: list[Any] = [torch.nn.Linear(a, b) for a, b in pairwise(sizes)]
+        self.parameters = [p for layer in self.layers for p in layer.parameters()]
+        self.optimizer = torch.optim.AdamW(self.parameters, weight_decay=settings.weight_decay)
+
+    def run(self, x: np.ndarray, target: np.ndarray, path: Path | None, progress: Progress | None) -> None:
+        """The epochs that are left; after each, the state goes to `path`."""
+        rows, times = torch.from_numpy(x), torch.from_numpy(target)
+        while self.epoch < self.settings.epochs:
+            self._epoch(rows, times)
+            self.epoch += 1
+            if path is not None:
+                self.write(path)
+            if progress is not None:
+                progress(self.epoch, self.settings.epochs)
+
+    def _epoch(self, rows: Any, times: Any) -> None:
+        """One pass over the rows in an order that seed and epoch alone decide."""
+        size, num = self.settings.batch, max(len(rows) // self.settings.batch, 1)
+        order = torch.from_numpy(np.random.default_rng((self.seed, self.epoch)).permutation(len(rows)))
+        for i in range(num):
+            batch = order[i * size : (i + 1) * size]
+            self.optimizer.param_groups[0]["lr"] = self._rate((self.epoch + i / num) / self.settings.epochs)
             out = rows[batch]
-            for layer in layers[:-1]:
+            for layer in self.layers[:-1]:
                 out = torch.relu(layer(out))
-            apart = (layers[-1](out)[:, 0] - times[batch]).clamp(-5.0, 3.0)
+            apart = (self.layers[-1](out)[:, 0] - times[batch]).clamp(-5.0, 3.0)
             loss = (torch.exp(apart) - 1.0).abs().mean()
-            optimizer.zero_grad()
+            self.optimizer.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-            optimizer.step()
-            schedule.step()
-            done += 1
-        if progress is not None:
-            progress(done, steps)
-    return [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in layers]
+            torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
+            self.optimizer.step()
+
+    def _rate(self, share: float) -> float:
+        """Learning rate of one cycle: up over the first tenth, then down along a cosine (Smith, 2018)."""
+        most = self.settings.learning_rate
+        if share < WARM_UP:
+            return most * (0.04 + 0.96 * share / WARM_UP)
+        return most * max((1 + cos(pi * (share - WARM_UP) / (1 - WARM_UP))) / 2, 1e-5)
+
+    def write(self, path: Path) -> None:
+        """The state, whole or not at all."""
+        moments = [self.optimizer.state[p] for p in self.parameters]
+        arrays = {f"parameter_{i}": p.detach() for i, p in enumerate(self.parameters)}
+        arrays |= {f"{name}_{i}": m[name] for i, m in enumerate(moments) for name in ("exp_avg", "exp_avg_sq", "step")}
+        part = path.with_name(path.name + ".part")
+        save_file(
+            {name: a.contiguous() for name, a in arrays.items()}, part, {"epoch": str(self.epoch), **self._same()}
+        )
+        part.replace(path)
+
+    def take_up(self, path: Path) -> None:
+        """Goes on from a state that `write` left, where it is of the same settings and seed; else from nothing.
+
+        Raises:
+            FileFormatError: the file is damaged.
+        """
+        try:
+            with safe_open(path, "pt") as file:
+                noted = file.metadata() or {}
+                if {name: noted.get(name) for name in self._same()} != self._same():
+                    return
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                for i, p in enumerate(self.parameters):
+                    p.data.copy_(arrays[f"parameter_{i}"])
+                    self.optimizer.state[p] = {n: arrays[f"{n}_{i}"] for n in ("exp_avg", "exp_avg_sq", "step")}
+                self.epoch = int(noted["epoch"])
+        except (SafetensorError, KeyError, RuntimeError, ValueError) as wrong:
+            raise FileFormatError(f"{path}: not a state of training ({wrong}); right would be to remove it") from None
+
+    def _same(self) -> dict[str, str]:
+        sizes = "x".join(str(p.shape[-1]) for p in self.parameters)
+        return {"settings": repr(self.settings), "seed": str(self.seed), "sizes": sizes, "data": self.data}
+
+    def arrays(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Weights and biases of the layers, for standardised inputs."""
+        return [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in self.layers]
 
 
 def _network(
