@@ -10,18 +10,19 @@ from typing import Any, TypeVar, overload
 
 from . import hardware
 from .errors import FieldError, UnknownNameError
-from .estimators import Estimate, analytical
+from .estimators import Estimate, analytical, learned
 from .explanation import Explanation, explanation
 from .hardware import GPU
 from .kernels import KernelFamily, families, family
 from .kernels.base import Call, call_from, num_calls, take
+from .kernels.dispatch import resolve
 from .kernels.gemm_profile import TileProfile
 from .kernels.gemm_profile import read as read_profile
 
 Table = TypeVar("Table")  # a list of dicts, a dict of columns, a polars DataFrame
 CHUNK = 16_384  # calls per pass of array arithmetic: the columns of one pass stay in the caches
 Estimator = Callable[[KernelFamily, Any, GPU], Estimate]
-_ESTIMATORS: dict[str, Estimator] = {analytical.ORIGIN: analytical.estimate}
+_ESTIMATORS: dict[str, Estimator] = {learned.ORIGIN: learned.estimate, analytical.ORIGIN: analytical.estimate}
 
 
 def parse_call(family_name: str, fields: Mapping[str, Any]) -> Call:
@@ -178,9 +179,16 @@ def family_of(call: Call) -> KernelFamily:
     return found
 
 
+def _best(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+    """The learned estimate where there are weights for the format, else the analytical one."""
+    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    known = learned.covers(kind.name, gpu, call.dtype, engine, kernel)
+    return learned.estimate(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
+
+
 def _estimator(origin: str | None) -> Estimator:
     if origin is None:
-        return analytical.estimate
+        return _best
     if not isinstance(origin, str) or origin not in _ESTIMATORS:
         raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), _ESTIMATORS)}")
     return _ESTIMATORS[origin]

@@ -30,7 +30,7 @@ class Estimate:
     floor_s: Number
     efficiency: Number
     limiter: str | np.ndarray  # launch, tensor, fma, xu, dram, l2, shared
-    origin: str  # measured, learned, calibrated, analytical
+    origin: str | np.ndarray  # measured, learned, calibrated, analytical; per row where they differ
     extrapolating: bool | np.ndarray = False
     outside: tuple[str, ...] | list[tuple[str, ...]] = ()
     assumptions: tuple[str, ...] = ()
@@ -40,6 +40,8 @@ class Estimate:
     def join(cls, parts: Sequence[Estimate]) -> Estimate:
         """Column estimates of one engine and kernel, one after the other."""
         columns: dict[str, Any] = concatenated(parts)
+        if isinstance(parts[0].outside, list):
+            columns["outside"] = [names for part in parts for names in part.outside]
         return replace(parts[0], **columns)
 
     def __len__(self) -> int:

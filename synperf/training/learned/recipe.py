@@ -1,0 +1,57 @@
+"""The hybrid model as a recipe, so that it stands beside the baselines on equal rows, and its ablations.
+
+A recipe trains a network for every format; the general one where rows of GPUs that it never saw are to be predicted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...estimators.network import Network
+from ...measurements import Rows
+from ..recipe import Devices, Predictor, Recipe
+from .data import table
+from .fit import Settings, fit
+from .shipped import errors
+
+
+def hybrid(
+    name: str = "hybrid", *, known: bool = True, without: tuple[str, ...] = (), settings: Settings | None = None
+) -> Recipe:
+    """The network that is shipped; `without` leaves out inputs: `math`, `memory`."""
+    summary = "launch floor + roofline times a network's correction" + "".join(f", without {w} inputs" for w in without)
+
+    def fitted(rows: Rows, devices: Devices, seed: int) -> Predictor:
+        networks: dict[str, Network] = {}
+        for (dtype,), part in rows.groups("dtype"):
+            data = table(part, devices, without)
+            networks[dtype] = fit(data, settings or Settings.for_rows(len(data)), seed, known=known)
+        return lambda asked, seen: _predict(networks, known, without, asked, seen)
+
+    return Recipe(name=name, summary=summary, fit=fitted)
+
+
+def base_alone() -> Recipe:
+    """What is left without the network: launch floor + roofline at sustained rates."""
+
+    def fitted(rows: Rows, devices: Devices, seed: int) -> Predictor:  # noqa: ARG001
+        return _base
+
+    return Recipe(name="no_network", summary="launch floor + roofline at sustained rates, without a network", fit=fitted)
+
+
+def _base(rows: Rows, devices: Devices) -> np.ndarray:
+    found = table(rows, devices)
+    time_s = np.empty(len(rows))
+    time_s[found.place] = found.base_s
+    return time_s
+
+
+def _predict(
+    networks: dict[str, Network], known: bool, without: tuple[str, ...], rows: Rows, devices: Devices
+) -> np.ndarray:
+    time_s = np.empty(len(rows))
+    for (dtype,), index in rows.indices("dtype"):
+        data = table(rows.take(index), devices, without)
+        time_s[index[data.place]] = errors(networks[dtype], data, known=known)[0]
+    return time_s
