@@ -93,13 +93,22 @@ class Neighbourhood:
         covered = (rows.covered.sum(axis=1) >= FEWEST) & _surrounded(shapes, queries, near, which, rows.covered)
         return cls(shapes=shapes, queries=queries, near=near, which=which, rows=rows, covered=covered)
 
+    @property
+    def has_own(self) -> np.ndarray:
+        """Which calls lie between two measured extents of their very shape."""
+        own: np.ndarray = self.rows.covered[:, 0] & (self.near.distance[self.which, 0] == 0)
+        return own
+
+    def with_own(self, own: Brackets) -> Neighbourhood:
+        """The same calls, bracketed in their very shape as `own` says."""
+        names = ("lower", "upper", "weight", "covered")
+        columns = {n: np.column_stack([getattr(own, n), getattr(self.rows, n)[:, 1:]]) for n in names}
+        return replace(self, rows=Brackets(**columns))
+
     def every(self, step: int) -> Neighbourhood:
         """Every `step`-th call."""
-        rows = Brackets(
-            lower=self.rows.lower[::step], upper=self.rows.upper[::step],
-            weight=self.rows.weight[::step], covered=self.rows.covered[::step],
-        )  # fmt: skip
-        return replace(self, which=self.which[::step], rows=rows, covered=self.covered[::step])
+        rows = slice(None, None, step)
+        return replace(self, which=self.which[rows], rows=self.rows.take(rows), covered=self.covered[rows])
 
     def residual(self, residual: np.ndarray, covariance: Covariance) -> np.ndarray:
         """The kriged residual of each call."""

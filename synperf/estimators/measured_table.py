@@ -1,15 +1,15 @@
 """One table of measured calls as corrections of a trend: log(measured / trend) and what it says of other calls.
 
-A measured call has its own median. A call between two measured extents of a measured shape has their residuals,
-interpolated in the log of the extent; a call of a shape that was not measured has those of near shapes (`kriging`).
-All else is not covered. Intervals are central 80 %, from the errors that the table makes on its own rows when it is
-not shown them: each row left out, each shape left out.
+A measured call has its own median. Any other has the residuals of near shapes (`kriging`), each interpolated between
+two measured extents; a shape that was measured at other extents is its own nearest one. All else is not covered.
+Intervals are central 80 %, from the errors that the table makes on its own rows when it is not shown them: each row
+left out, each shape left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class Near:
     error: np.ndarray  # of every row |log(measured / predicted)|, nan where it was not predicted
     typical: float
     ends: tuple[float, float]  # 10 % and 90 % of errors, in units of the scale
+    own_ends: tuple[float, float]  # the same of a call whose shape was measured at other extents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,7 +63,7 @@ class Table:
     time_s: np.ndarray
     spread: np.ndarray
     repeat: float  # 80 % half-width of a repeat, log
-    between: tuple[float, float]  # 10 % and 90 % of errors between two extents, in units of the scale
+    between: tuple[float, float] | None  # where near is None: ends between two extents of a shape; None: not answered
     near: Near | None  # None where near shapes do not better the trend
 
     @classmethod
@@ -79,7 +80,7 @@ class Table:
         order = np.lexsort([numbers[axes.along], which])
         which, extent = which[order], numbers[axes.along][order]
         ladder, residual = Ladder.of(which, extent), np.log(time_s / trend_s)[order]
-        repeat, between = _along(ladder, residual)
+        repeat, between = _between(ladder, residual)
         return cls(
             axes=axes, shapes=shapes, ladder=ladder, residual=residual, time_s=time_s[order], spread=spread[order],
             repeat=repeat, between=between, near=_fit(shapes, ladder, residual, extent, widening),
@@ -90,47 +91,74 @@ class Table:
         queries, which = Shapes.of(self.axes, numbers)
         known = np.array([self.shapes.index.get(shape, -1) for shape in queries.index], dtype=np.int64)
         extent = numbers[self.axes.along]
-        found = self._known(self.ladder.bracket(known[which], extent))
-        new = np.flatnonzero(known[which] < 0)
-        if self.near is not None and len(new):
-            self._new(self.near, queries, which, extent, new, found)
+        at = self.ladder.bracket(known[which], extent)
+        found = self._along(at)
+        rest = np.flatnonzero(~at.is_hit)
+        if self.near is not None and len(rest):
+            self._around(self.near, queries, which[rest], extent[rest], rest, found)
         return found
 
-    def _known(self, at: Brackets) -> Correction:
-        is_hit = at.covered & (at.lower == at.upper)
+    def _along(self, at: Brackets) -> Correction:
+        """Measured calls themselves and, where near shapes are not taken, what lies between two of one shape."""
         log = at.at(self.residual)
         half = np.hypot(self.repeat, self.spread[at.upper])
-        scale = self.repeat + np.abs(self.residual[at.upper] - self.residual[at.lower])
-        low = np.where(is_hit, -half, self.between[0] * scale)
-        high = np.where(is_hit, half, self.between[1] * scale)
-        measured_s = np.where(is_hit, self.time_s[at.upper], np.nan)
-        return Correction(log=log, low=log + low, high=log + high, covered=at.covered, measured_s=measured_s)
+        covered, (low, high) = at.is_hit, (-half, half)
+        if self.near is None and self.between is not None:
+            scale = self.repeat + np.abs(self.residual[at.upper] - self.residual[at.lower])
+            covered = at.covered
+            low, high = (
+                np.where(at.is_hit, ends, scale * end) for ends, end in zip((low, high), self.between, strict=True)
+            )
+        measured_s = np.where(at.is_hit, self.time_s[at.upper], np.nan)
+        return Correction(log=log, low=log + low, high=log + high, covered=covered, measured_s=measured_s)
 
-    def _new(
+    def _around(
         self, near: Near, queries: Shapes, which: np.ndarray, extent: np.ndarray, rows: np.ndarray, into: Correction
     ) -> None:
-        """Fills in the rows of shapes that were not measured."""
-        chosen, which = np.unique(which[rows], return_inverse=True)
+        """Fills in the rows that were not measured themselves; a shape is its own nearest neighbour."""
+        chosen, which = np.unique(which, return_inverse=True)
         part = queries.take(chosen)
-        found = Neighbourhood.of(self.shapes, self.ladder, part, nearest(self.shapes, part), which, extent[rows])
+        found = Neighbourhood.of(self.shapes, self.ladder, part, nearest(self.shapes, part), which, extent)
         log, scale = found.residual(self.residual, near.covariance), _scale(found, near.error, near.typical)
-        into.log[rows], into.covered[rows] = log, found.covered
-        into.low[rows], into.high[rows] = log + near.ends[0] * scale, log + near.ends[1] * scale
+        low, high = np.where(found.has_own[:, None], near.own_ends, near.ends).T
+        into.log[rows], into.covered[rows] = log, found.covered | found.has_own
+        into.low[rows], into.high[rows] = log + low * scale, log + high * scale
 
 
 def _fit(shapes: Shapes, ladder: Ladder, residual: np.ndarray, extent: np.ndarray, widening: float) -> Near | None:
     """The covariance of least mean absolute error on left-out shapes; None where the trend alone errs less."""
     around, rows = _left_out(shapes, ladder, extent)
-    own = residual[rows]
-    covariance = _least(around.every(-(-len(rows) // FIT_ROWS)), residual, own[:: -(-len(rows) // FIT_ROWS)])
+    step = -(-len(rows) // FIT_ROWS)
+    covariance = _least(around.every(step), residual, residual[rows[::step]])
     if covariance is None or around.covered.sum() < FEWEST_ERRORS:
         return None
-    missed = own - around.residual(residual, covariance)
+    missed = residual[rows] - around.residual(residual, covariance)
     error = np.full(len(residual), np.nan)
     error[rows[around.covered]] = np.abs(missed[around.covered])
     typical = max(float(np.nanmean(error)), np.finfo(float).tiny)
     low, high = _ends((missed / _scale(around, error, typical))[around.covered])
-    return Near(covariance=covariance, error=error, typical=typical, ends=(low * widening, high * widening))
+    near = Near(
+        covariance=covariance,
+        error=error,
+        typical=typical,
+        ends=(low * widening, high * widening),
+        own_ends=(low, high),
+    )
+    return replace(near, own_ends=_own_ends(near, shapes, ladder, residual, extent, rows))
+
+
+def _own_ends(
+    near: Near, shapes: Shapes, ladder: Ladder, residual: np.ndarray, extent: np.ndarray, rows: np.ndarray
+) -> tuple[float, float]:
+    """Ends of scaled errors of rows that are left out alone, their shape staying; those of new shapes if too few."""
+    own = ladder.without_own().take(rows)
+    rows, own = rows[own.covered], own.take(own.covered)
+    if len(rows) < FEWEST_ERRORS:
+        return near.ends
+    found = Neighbourhood.of(shapes, ladder, shapes, nearest(shapes, shapes), ladder.shape[rows], extent[rows])
+    found = found.with_own(own)
+    missed = residual[rows] - found.residual(residual, near.covariance)
+    return _ends(missed / _scale(found, near.error, near.typical))
 
 
 def _left_out(shapes: Shapes, ladder: Ladder, extent: np.ndarray) -> tuple[Neighbourhood, np.ndarray]:
@@ -162,21 +190,23 @@ def _scale(around: Neighbourhood, error: np.ndarray, typical: float) -> np.ndarr
     return LOCAL * np.where(np.isfinite(local), local, typical) + (1 - LOCAL) * typical
 
 
-def _along(ladder: Ladder, residual: np.ndarray) -> tuple[float, tuple[float, float]]:
+def _between(ladder: Ladder, residual: np.ndarray) -> tuple[float, tuple[float, float] | None]:
     """(80 % half-width of a repeat, ends of errors between two extents), from each row left out of its ladder.
 
-    An error of a mean of two with weights 1 - w and w has 1 + (1 - w)^2 + w^2 times the variance of a repeat.
+    An error of a mean of two with weights 1 - w and w has 1 + (1 - w)^2 + w^2 times the variance of a repeat. There are
+    no ends where the mean of two errs more than the trend.
     """
     at = ladder.without_own()
-    rows = np.flatnonzero(at.covered)
-    missed = (residual - at.at(residual))[rows]
-    step = (ladder.log_extent[at.upper] - ladder.log_extent[at.lower])[rows]
-    single = np.abs(missed / np.sqrt(1 + (1 - at.weight[rows]) ** 2 + at.weight[rows] ** 2))
-    close = single[step <= np.log2(CLOSE_STEP)]
-    repeat = float(np.quantile(close, 0.8)) if len(close) >= FEWEST_ERRORS else REPEAT
-    if len(rows) < FEWEST_ERRORS:
+    at, own = at.take(at.covered), residual[at.covered]
+    missed = own - at.at(residual)
+    step = ladder.log_extent[at.upper] - ladder.log_extent[at.lower]
+    single = np.abs(missed / np.sqrt(1 + (1 - at.weight) ** 2 + at.weight**2))[step <= np.log2(CLOSE_STEP)]
+    repeat = float(np.quantile(single, 0.8)) if len(single) >= FEWEST_ERRORS else REPEAT
+    if len(own) < FEWEST_ERRORS:
         return repeat, (-1.0, 1.0)
-    scale = repeat + np.abs(residual[at.upper] - residual[at.lower])[rows]
+    if np.abs(missed).mean() > np.abs(own).mean():
+        return repeat, None
+    scale = repeat + np.abs(residual[at.upper] - residual[at.lower])
     return repeat, _ends(missed / np.maximum(scale, np.finfo(float).tiny))
 
 

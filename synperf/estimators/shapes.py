@@ -80,6 +80,18 @@ class Brackets:
     weight: np.ndarray
     covered: np.ndarray
 
+    @property
+    def is_hit(self) -> np.ndarray:
+        """Which queries were measured themselves."""
+        found: np.ndarray = self.covered & (self.lower == self.upper)
+        return found
+
+    def take(self, rows: np.ndarray | slice) -> Brackets:
+        """Some queries: an index, a mask or a slice."""
+        return Brackets(
+            lower=self.lower[rows], upper=self.upper[rows], weight=self.weight[rows], covered=self.covered[rows]
+        )
+
     def at(self, values: np.ndarray) -> np.ndarray:
         """Column values interpolated at the queries, 0 where they are not covered."""
         found = values[self.lower] * (1 - self.weight) + values[self.upper] * self.weight
