@@ -61,6 +61,13 @@ def coverage(low: np.ndarray, high: np.ndarray, measured: np.ndarray) -> float:
     return float(((low <= measured) & (measured <= high)).mean())
 
 
+def relative_width(low: np.ndarray, high: np.ndarray, predicted: np.ndarray) -> float:
+    """Median of half the interval over the estimate: 0.1 for an estimate of 1 between 0.9 and 1.1."""
+    _check(low, predicted)
+    _check(high, predicted)
+    return float(np.median((high - low) / 2 / predicted))
+
+
 def share_below(bound: np.ndarray, measured: np.ndarray) -> float:
     """Share of measurements below a bound that no measurement should be below."""
     _check(bound, measured)

@@ -1,33 +1,67 @@
-"""An evaluation report, as text: errors per GPU beside those of the plain roofline."""
+"""An evaluation report, as text: errors per GPU and format beside those of the plain roofline, and the intervals."""
 
 from __future__ import annotations
 
-from ..evaluation import Report, Score
-from ..units import format_percent
-from .text import paragraphs, table
+from collections.abc import Sequence
 
-_HEADS = ("gpu", "rows", "mean", "median", "P90", "wMAPE", "bias", "covered", "below floor", "roofline mean")
+from ..evaluation import Report, Score
+from ..evaluation.regimes import LEAST_ROWS, MEANT
+from ..units import format_percent
+from .text import paragraphs, section, table
+
+_HEADS = ("rows", "mean", "median", "P90", "wMAPE", "bias", "covered", "width", "below floor", "roofline mean")
+_TITLES = {"all": "all rows", "test": "test rows"}
+_SHOWN = 20  # regimes; more are in the JSON
 
 
 def to_text(report: Report) -> str:
     """All rows, then the test rows of the published split."""
     head = f"{report.origin} estimate of {report.family}, synperf {report.version}, on {report.source}"
-    return paragraphs(head, _split(report, "all", "all rows"), _split(report, "test", "test rows"), _LEGEND)
+    return paragraphs(head, *(_split(report, split) for split in _TITLES), _LEGEND)
 
 
-def _split(report: Report, split: str, title: str) -> str:
-    scores = report.totals(split)
-    return f"{title}\n{table(_HEADS, [_cells(score) for score in scores], _HEADS[1:])}" if scores else ""
+def _split(report: Report, split: str) -> str:
+    totals = report.totals(split)
+    if not totals:
+        return ""
+    title = _TITLES[split]
+    by_dtype = [(s.dtype, *_cells(s)) for s in report.by_dtype(split)]
+    return paragraphs(
+        f"{title}\n{_table('gpu', [(s.gpu, *_cells(s)) for s in totals])}",
+        f"{title}, by format\n{_table('format', by_dtype)}" if len(by_dtype) > 1 else "",
+        _regimes(report, split),
+    )
+
+
+def _table(first: str, rows: Sequence[Sequence[str]]) -> str:
+    return table((first, *_HEADS), rows, _HEADS)
 
 
 def _cells(score: Score) -> tuple[str, ...]:
     e = score.estimate
     errors = [format_percent(value) for value in (e.mape, e.median, e.p90, e.wmape, e.bias)]
-    shares = [format_percent(value) for value in (score.coverage, score.below_floor)]
-    return (score.gpu, f"{score.rows:,}", *errors, *shares, format_percent(score.roofline.mape))
+    over = f" ({score.width_over_median:.1f}x)" if score.width_over_median is not None else ""
+    shares = (format_percent(score.coverage), format_percent(score.width) + over, format_percent(score.below_floor))
+    return (f"{score.rows:,}", *errors, *shares, format_percent(score.roofline.mape))
+
+
+def _regimes(report: Report, split: str) -> str:
+    found = report.regimes_of(split)
+    if not found:
+        return ""
+    wrong = [f"{r.name}: {format_percent(r.coverage)} of {r.rows:,}" for r in found if not r.is_as_meant]
+    low, high, least, most = map(format_percent, (*MEANT, found[0].coverage, found[-1].coverage))
+    head = (
+        f"{len(found)} regimes of {LEAST_ROWS:,} rows or more: intervals hold {least} to {most}; "
+        f"outside {low} to {high}: {len(wrong)}"
+    )
+    half = _SHOWN // 2
+    shown = wrong if len(wrong) <= _SHOWN else [*wrong[:half], "... (all are in --json)", *wrong[-half:]]
+    return section(head, shown)
 
 
 _LEGEND = (
     "Absolute relative errors; wMAPE weighs a row by its time; bias above 0 is too slow; covered is the share of "
-    "measured times inside the interval, which means to hold 80 %; below floor should be 0."
+    "measured times inside the interval, which means to hold 80 %; width is the median half-width of the interval over "
+    "the estimate, and over the median error in brackets; below floor should be 0."
 )

@@ -2,10 +2,15 @@
 
 import json
 
+import pytest
+
 from synperf import evaluation
 from synperf.errors import MissingExtraError
 from synperf.evaluation import Errors, Report, Score
+from synperf.evaluation.regimes import Regime
 from synperf.report import scores
+from synperf.training.baselines import RECIPES
+from synperf.training.recipe import Recipe
 
 from .runner import assert_refused, invoke
 
@@ -14,17 +19,25 @@ ROOF = Errors(mape=0.5, median=0.4, p90=0.9, wmape=0.4, bias=-0.5)
 SCORES = tuple(
     Score(
         gpu=gpu, engine="all", kernel="all", dtype="all", split=split, rows=1000, estimate=ERRORS, roofline=ROOF,
-        coverage=0.8, below_floor=0.0,
+        coverage=0.8, below_floor=0.0, width=0.3, width_over_median=1.5,
     )
     for gpu in ("h100_sxm", "all")
     for split in ("all", "test")
 )  # fmt: skip
-REPORT = Report(family="gemm", origin="analytical", source="some rows 1.0", version="0.1.0", scores=SCORES)
+REGIMES = tuple(
+    Regime(
+        gpu="h100_sxm", engine="vllm", kernel="cublas", dtype="bf16", band=band, split="all", rows=2000, coverage=share
+    )
+    for band, share in (("up to 100 us", 0.81), ("up to 10 us", 0.7))
+)
+REPORT = Report(
+    family="gemm", origin="analytical", source="some rows 1.0", version="0.1.0", scores=SCORES, regimes=REGIMES
+)
 
 
 def stand_in(monkeypatch, asked):
-    def evaluate(family, origin, gpus, *, progress=None):
-        asked.append((family, origin, gpus, progress))
+    def evaluate(family, origin, gpus, *, dtypes, **_):
+        asked.append((family, origin, gpus, dtypes))
         return REPORT
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
@@ -33,10 +46,10 @@ def stand_in(monkeypatch, asked):
 def test_the_report_is_shown_and_gpus_may_be_aliases(monkeypatch):
     asked = []
     stand_in(monkeypatch, asked)
-    seen = invoke("evaluate", "gemm", "--gpu", "H100", "--gpu", "l40s")
+    seen = invoke("evaluate", "gemm", "--gpu", "H100", "--gpu", "l40s", "--dtype", "bf16")
     assert (seen.code, seen.err) == (0, "")
     assert seen.out == scores.to_text(REPORT) + "\n"
-    assert asked == [("gemm", "analytical", ["h100_sxm", "l40s"], None)]
+    assert asked == [("gemm", None, ("H100", "l40s"), ("bf16",))]
 
 
 def test_json_is_the_report(monkeypatch):
@@ -54,6 +67,93 @@ def test_without_the_data_one_line_says_how_to_get_it(monkeypatch):
     assert seen.err == "synperf: reading measured rows needs the extra [data]: pip install 'synperf[data]'\n"
 
 
+def test_new_shapes_alone_without_a_recipe_are_of_what_is_shipped(monkeypatch):
+    stand_in(monkeypatch, [])
+    document = json.loads(invoke("evaluate", "--split", "new-shape", "--json").out)
+    assert {score["split"] for score in document["scores"]} == {"test"}
+
+
+@pytest.mark.parametrize("option", [("--seed", "0"), ("--hold-out", "l40s"), ("--out", "x.json"), ("--resume",)])
+def test_what_is_of_fitted_recipes_is_refused_without_any(option):
+    seen = invoke("evaluate", *option)
+    assert_refused(seen)
+    assert "is for recipes that are fitted; right would be --recipe" in seen.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--split", "unsen-gpu"), "no split named 'unsen-gpu'; nearest: unseen-gpu"),
+        (("--recipe", "roofine"), "no recipe named 'roofine'; nearest: roofline"),
+        (("--split", "random", "--recipe", "roofline", "--gpu", "h21"), "no GPU named 'h21'"),
+        (("--split", "random", "--recipe", "roofline", "--dtype", "bf17"), "no format named 'bf17'"),
+        (("--split", "unseen-gpu", "--recipe", "hybrid"), "recipe: hybrid knows the GPUs it was fitted to by name"),
+        (("--split", "random", "--recipe", "roofline", "--hold-out", "l40s"), "hold_out: random leaves no GPU out"),
+        (("--split", "random", "--recipe", "roofline", "--rows-per-group", "0"), "rows_per_group: must be at least 1"),
+        (("--split", "random", "--recipe", "roofline", "--origin", "learned"), "origin: is of what"),
+        (("--split", "random", "--recipe", "roofline", "--resume"), "resume: from where is not said"),
+        (("--split", "paper-fp8", "--recipe", "roofline"), "data: paper-fp8 reads pipeweave_gemm_fp8_train.parquet"),
+        (("--plot", "errors.png"), "plot: errors.png should end in .svg"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(arguments, said, monkeypatch):
+    monkeypatch.delenv("SYNPERF_DATA", raising=False)
+    seen = invoke("evaluate", *arguments)
+    assert_refused(seen)
+    assert said in seen.err
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """GEMMs on two GPUs, as a user has them."""
+    path = tmp_path / "rows.csv"
+    shapes = [(m, n, k) for m in (1, 64, 512, 4096) for n in (256, 1024, 4096) for k in (512, 2048)]
+    lines = [
+        f"{gpu},{m},{n},{k},bf16,{5 + m * n * k / 1e9 * speed:.3f}"
+        for gpu, speed in (("l40s", 6), ("a100_sxm", 9))
+        for m, n, k in shapes
+    ]
+    path.write_text("\n".join(["gpu,m,n,k,dtype,time_us", *lines]) + "\n")
+    return path
+
+
+def test_recipes_are_compared_on_the_rows_of_a_file(measured, tmp_path):
+    out, plot = tmp_path / "found.json", tmp_path / "found.svg"
+    arguments = ("--split", "random", "--recipe", "roofline", "--rows", str(measured), "--out", str(out))
+    seen = invoke("evaluate", "gemm", *arguments, "--plot", str(plot), "--json")
+    assert (seen.code, seen.err) == (0, f"synperf: {plot}: errors by GPU\n")
+    assert json.loads(seen.out) == json.loads(out.read_text())
+    assert json.loads(seen.out)["settings"]["source"] == "rows.csv"
+    assert plot.read_text().count("<rect") == 1 + 1 + 2  # the page, the legend, a bar for each GPU
+
+
+def test_the_results_may_not_replace_the_rows(measured):
+    seen = invoke("evaluate", "--recipe", "roofline", "--rows", str(measured), "--out", str(measured))
+    assert_refused(seen)
+    assert "is the file of --rows itself" in seen.err
+
+
+def test_a_gpu_that_is_left_out_needs_another_one(measured):
+    seen = invoke("evaluate", "--split", "unseen-gpu", "--recipe", "roofline", "--rows", str(measured), "--gpu", "l40s")
+    assert_refused(seen)
+    assert "leaving out l40s leaves no GPU to fit to" in seen.err
+
+
+def test_an_interrupt_is_one_line_and_what_was_found_before_stays(measured, tmp_path, monkeypatch):
+    out = tmp_path / "found.json"
+    stopped = Recipe(name="linear", summary="", fit=interrupted)
+    monkeypatch.setitem(RECIPES, "linear", stopped)
+    arguments = ("evaluate", "--split", "random", "--rows", str(measured), "--out", str(out))
+    seen = invoke(*arguments, "--recipe", "roofline", "--recipe", "linear")
+    assert (seen.code, seen.out, seen.err) == (130, "", "synperf: interrupted\n")
+    assert {r["recipe"] for r in json.loads(out.read_text())["results"]} == {"roofline"}
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".part"] == []
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
 def test_the_text_has_all_rows_and_test_rows_beside_the_roofline():
     assert scores.to_text(REPORT) == TEXT
 
@@ -62,14 +162,18 @@ TEXT = """\
 analytical estimate of gemm, synperf 0.1.0, on some rows 1.0
 
 all rows
-gpu        rows  mean  median   P90  wMAPE  bias  covered  below floor  roofline mean
-h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %          0 %           50 %
-all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %          0 %           50 %
+gpu        rows  mean  median   P90  wMAPE  bias  covered        width  below floor  roofline mean
+h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
+all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
+
+2 regimes of 1,000 rows or more: intervals hold 70 % to 81 %; outside 77 % to 83 %: 1
+  vllm.cublas.bf16 on h100_sxm, up to 10 us: 70 % of 2,000
 
 test rows
-gpu        rows  mean  median   P90  wMAPE  bias  covered  below floor  roofline mean
-h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %          0 %           50 %
-all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %          0 %           50 %
+gpu        rows  mean  median   P90  wMAPE  bias  covered        width  below floor  roofline mean
+h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
+all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
 
 Absolute relative errors; wMAPE weighs a row by its time; bias above 0 is too slow; covered is the share of measured \
-times inside the interval, which means to hold 80 %; below floor should be 0."""
+times inside the interval, which means to hold 80 %; width is the median half-width of the interval over the estimate, \
+and over the median error in brackets; below floor should be 0."""

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from synperf import Gemm, predict
+from synperf import Gemm, hardware, predict
 from synperf.errors import FieldError
 from synperf.evaluation import evaluate
 from synperf.evaluation.evaluate import score
@@ -19,6 +19,7 @@ from synperf.measurements import Rows, aiconfigurator
 from ..toys import TOY
 
 GPU = replace(TOY, calibration=Calibration(launch_floor_s={"cublas.bf16": 2e-6}))
+A100 = hardware.gpu("a100_sxm")
 M = np.array([64.0, 1024.0, 4096.0, 8192.0])
 
 
@@ -71,7 +72,14 @@ def test_the_roofline_beside_it_has_no_launch_floor():
 def test_scores_are_per_kernel_then_per_gpu_then_overall():
     both = Rows.join([rows(1.0, "vllm"), rows(2.0, "sglang")])
     found = [(s.gpu, s.engine, s.rows) for s in report(both).scores if s.split == "all"]
-    assert found == [("toy", "sglang", 4), ("toy", "vllm", 4), ("toy", "all", 8), ("all", "all", 8)]
+    by_format, total = ("all", "all", 8), ("all", "all", 8)
+    assert found == [("toy", "sglang", 4), ("toy", "vllm", 4), ("toy", "all", 8), by_format, total]
+
+
+def test_a_format_is_pooled_over_gpus_and_is_no_total():
+    found = report(Rows.join([rows(1.0, "vllm"), rows(2.0, "sglang")]))
+    assert [(s.gpu, s.dtype, s.rows) for s in found.by_dtype()] == [("all", "bf16", 8)]
+    assert [(s.gpu, s.dtype) for s in found.totals()] == [("toy", "all"), ("all", "all")]
 
 
 def test_the_test_rows_are_scored_apart():
@@ -85,7 +93,34 @@ def test_the_test_rows_are_scored_apart():
 
 def test_without_test_rows_there_is_no_score_of_them():
     part = rows(1.0).take(slice(0, 2))
-    assert [s.split for s in report(part).scores] == ["all"] * 3
+    assert [s.split for s in report(part).scores] == ["all"] * 4
+
+
+def test_of_one_split_only_its_scores_are_left():
+    assert {s.split for s in report(rows(1.0)).of_split("test").scores} == {"test"}
+    with pytest.raises(FieldError, match="rows: none are test rows"):
+        report(rows(1.0).take(slice(0, 2))).of_split("test")
+
+
+def test_the_width_is_half_the_interval_over_the_estimate():
+    part = rows(2.0)
+    estimate = predict(part.call(), GPU, origin="analytical")
+    width = float(np.median((estimate.high_s - estimate.low_s) / 2 / estimate.time_s))
+    total = report(part).totals()[0]
+    assert (total.width, total.width_over_median) == pytest.approx((width, width / 0.5))
+
+
+def test_without_an_error_a_width_is_over_nothing():
+    assert report(rows(1.0)).totals()[0].width_over_median is None
+
+
+def test_biased_rows_and_other_formats_are_not_scored():
+    part = rows(1.0, gpu=A100)
+    biased = replace(part, biased=np.array([True, False, False, False]))
+    found = evaluate("gemm", "analytical", rows=[biased], dtypes=["bf16"], source="toy rows")
+    assert (found.totals()[0].rows, found.source) == (3, "toy rows")
+    with pytest.raises(FieldError, match="nothing was measured"):
+        evaluate("gemm", "analytical", rows=[biased], dtypes=["fp16"])
 
 
 def test_a_report_is_json():

@@ -1,26 +1,164 @@
-"""Evaluate an estimator on measured rows: errors per GPU beside those of the plain roofline. Needs the extra [data]."""
+"""Evaluate an estimator on measured rows, or fit recipes on a part of them and compare. Needs the extra [data].
+
+Without --recipe, what `synperf predict` answers is scored: errors per GPU beside those of the plain roofline, on all
+rows and on the new shapes of the published split; --split new-shape shows the latter alone. With --recipe, or any
+other --split, recipes are fitted on the training rows of the split and scored on its test rows, all on equal rows.
+What is found goes to --out after every fit: Ctrl-C loses at most one, and --resume goes on.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from ... import evaluation, hardware
+from ... import evaluation
+from ...errors import FieldError
+from ...evaluation import Selection, paper_fp8, recipes, splits
+from ...evaluation.evaluate import TEST
+from ...evaluation.selection import SEED
 from ...kernels import family as family_named
-from ...report import scores
+from ...measurements import Rows, read_files
+from ...report import comparison_plot, comparisons, scores
+from ...tables.outfile import replacing, require_other, write_text
+from ...training.recipe import Recipe
 from ..arguments import AsJson
 from ..bars import stages
-from ..show import show
+from ..show import notice, show
+
+EVERY = "all"  # as the name of a recipe: ours and every baseline
+Names = list[str] | None
 
 
 def evaluate(
     family: Annotated[str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`")] = "gemm",
-    origin: Annotated[str, typer.Option(metavar="NAME", help="the estimator")] = "analytical",
-    gpu: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
+    origin: Annotated[str | None, typer.Option(metavar="NAME", help="the estimator; else the best one")] = None,
+    split: Annotated[str | None, typer.Option(metavar="NAME", help=", ".join(splits.SPLITS))] = None,
+    recipe: Annotated[Names, typer.Option(metavar="NAME", help="what to fit: a name, or all; may be repeated")] = None,
+    gpu: Annotated[Names, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
+    dtype: Annotated[Names, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
+    hold_out: Annotated[Names, typer.Option(metavar="NAME", help="leave this GPU out; all named go together")] = None,
+    rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="these rows; may be repeated")] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", envvar="SYNPERF_DATA", help="folder of the paper's tables")
+    ] = None,
+    rows_per_group: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="at most so many of a GPU, engine, kernel and format: 8000")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="of the choice of rows and of the fits: 42")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="the results so far, as JSON")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="go on from what --out holds")] = False,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="errors by GPU, as SVG")] = None,
     as_json: AsJson = False,
 ) -> None:
-    keys = [hardware.gpu(name).key for name in gpu] if gpu else None
+    asked = Asked(
+        family=family_named(family).name, split=None if split is None else splits.check(split),
+        recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()), files=_files(split, rows, data),
+    )  # fmt: skip
+    if plot is not None and plot.suffix != ".svg":
+        raise FieldError(f"plot: {plot.name} should end in .svg")
+    if asked.is_of_shipped:
+        given = {"hold_out": hold_out, "rows_per_group": rows_per_group, "seed": seed, "out": out, "resume": resume}
+        _refuse(given, "is for recipes that are fitted; right would be --recipe or another --split beside it")
+        report = _report(asked, origin)
+        _draw(plot, lambda: comparison_plot.of_report(report))
+        show(as_json, report.to_dict, lambda: scores.to_text(report))
+        return
+    _refuse({"origin": origin}, "is of what `synperf predict` answers; leave it out where recipes are fitted")
+    chosen = splits.selection(
+        asked.split or splits.NEW_SHAPE, asked.gpus, asked.dtypes,
+        rows_per_group=rows_per_group, seed=SEED if seed is None else seed, hold_out=hold_out or (),
+    )  # fmt: skip
+    found = _comparison(asked, chosen, out, resume)
+    _draw(plot, lambda: comparison_plot.of_comparison(found))
+    show(as_json, found.to_dict, lambda: comparisons.to_text(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be evaluated, and on what."""
+
+    family: str
+    split: str | None
+    recipes: tuple[str, ...]
+    gpus: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    files: tuple[Path, ...]
+
+    @property
+    def is_of_shipped(self) -> bool:
+        """Whether nothing is to be fitted."""
+        return not self.recipes and self.split in (None, splits.NEW_SHAPE)
+
+    def rows(self) -> list[Rows] | None:
+        """The rows of the files, by GPU; None where none are named."""
+        return [part for _, part in read_files(self.files, self.family).groups("gpu")] if self.files else None
+
+    def source(self) -> str:
+        """Whose rows they are."""
+        return ", ".join(path.name for path in self.files)
+
+
+def _report(asked: Asked, origin: str | None) -> evaluation.Report:
+    """Errors of what is shipped."""
     with stages() as told:
-        report = evaluation.evaluate(family_named(family).name, origin, keys, progress=told)
-    show(as_json, report.to_dict, lambda: scores.to_text(report))
+        report = evaluation.evaluate(
+            asked.family, origin, asked.gpus or None,
+            dtypes=asked.dtypes, rows=asked.rows(), source=asked.source(), progress=told,
+        )  # fmt: skip
+    return report if asked.split is None else report.of_split(TEST)
+
+
+def _comparison(asked: Asked, chosen: Selection, out: Path | None, resume: bool) -> evaluation.Comparison:
+    """Errors of what is fitted."""
+    if out is not None:
+        for file in asked.files:
+            require_other("out", out, {"rows": file})
+    split = asked.split or splits.NEW_SHAPE
+    wanted: list[Recipe] = list(recipes.named(split, () if asked.recipes == (EVERY,) else asked.recipes))
+    if split == splits.PAPER_FP8 and (artifact := paper_fp8.artifact(asked.files)) is not None:
+        wanted.append(artifact)
+    with stages() as told:
+        return evaluation.compare(
+            asked.family, split, wanted,
+            rows=asked.rows(), source=asked.source(), selection=chosen, out=out, resume=resume, progress=told,
+        )  # fmt: skip
+
+
+def _files(split: str | None, rows: list[Path] | None, data: Path | None) -> tuple[Path, ...]:
+    """The files to read: those named, or the paper's tables in the folder.
+
+    Raises:
+        FieldError: the paper's tables are asked for, and nothing says where they are.
+    """
+    if rows or split != splits.PAPER_FP8:
+        return tuple(rows or ())
+    if data is None:
+        raise FieldError(
+            f"data: {split} reads {' and '.join(paper_fp8.FILES)}; right would be --data DIR, the folder that has them"
+        )
+    return paper_fp8.files(data)
+
+
+def _refuse(options: Mapping[str, Any], why: str) -> None:
+    """Checks that none of these options is given.
+
+    Raises:
+        FieldError: one is.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False and value != []:
+            raise FieldError(f"{name}: {why}")
+
+
+def _draw(path: Path | None, drawing: Callable[[], str]) -> None:
+    if path is None:
+        return
+    with replacing("plot", path) as part:
+        write_text(part, drawing())
+    notice(f"{path}: errors by GPU")

@@ -1,0 +1,65 @@
+"""The recipes that an evaluation fits, by name: ours, our ablations, and every baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from ..errors import FieldError, MissingExtraError, UnknownNameError
+from ..training.baselines import RECIPES
+from ..training.recipe import Recipe
+from .splits import FEW_SHOT, UNSEEN
+
+HYBRID, GENERAL, NO_NETWORK, ROOFLINE = "hybrid", "general", "no_network", "roofline"
+ABLATIONS = {"no_memory": ("memory",), "no_math": ("math",)}
+OURS = (HYBRID, GENERAL, NO_NETWORK, *ABLATIONS)
+
+
+def names() -> tuple[str, ...]:
+    """Every recipe, ours first."""
+    return (*OURS, *sorted(RECIPES))
+
+
+def defaults(split: str) -> tuple[str, ...]:
+    """Our recipe for a split, and every baseline; few rows of a GPU correct our recipe alone."""
+    if split == FEW_SHOT:
+        return (GENERAL,)
+    return (GENERAL if split in UNSEEN else HYBRID, *sorted(RECIPES))
+
+
+def named(split: str, chosen: Iterable[str] = ()) -> tuple[Recipe, ...]:
+    """The recipes of these names, or the default ones, each once.
+
+    Raises:
+        UnknownNameError: there is no such recipe.
+        FieldError: it knows GPUs by name, and the split has some that it never saw.
+        MissingExtraError: the extra [train] is not installed.
+    """
+    wanted = tuple(dict.fromkeys(chosen)) or defaults(split)
+    for name in wanted:
+        if name not in names():
+            raise UnknownNameError.among("recipe", name, names())
+        if name == HYBRID and split in UNSEEN:
+            raise FieldError(f"recipe: {name} knows the GPUs it was fitted to by name; for {split}, use {GENERAL}")
+    return tuple(_made(name, known=split not in UNSEEN) for name in wanted)
+
+
+def _made(name: str, *, known: bool) -> Recipe:
+    """A recipe by name; our ablations know GPUs by name where the recipe beside them does."""
+    if name in RECIPES:
+        return RECIPES[name]
+    if name == NO_NETWORK:
+        found: Recipe = _learned("base_alone")()
+        return found
+    made: Recipe = _learned("hybrid")(name, known=known and name != GENERAL, without=ABLATIONS.get(name, ()))
+    return made
+
+
+def _learned(function: str) -> Callable[..., Any]:
+    """A function of the module that needs torch."""
+    try:
+        found: Callable[..., Any] = getattr(import_module("synperf.training.learned.recipe"), function)
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of("training", "train") from missing
+    return found

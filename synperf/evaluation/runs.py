@@ -1,0 +1,116 @@
+"""One recipe in one case: a fit, and the errors of every variant on every part of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from ..errors import FieldError
+from ..measurements import Rows
+from ..training.recipe import Devices, Predictor, Recipe
+from .corrections import corrected, draws, record_rows, recorded
+from .metrics import Errors
+from .recipes import OURS
+from .results import PLAIN, RECORD, ZERO_SHOT, Result, few_shot
+from .splits import ALL, FEW_SHOT, UNSEEN_GPU, UNSEEN_PART, Case
+
+FEW = (20, 50, 100, 200, 500)  # rows of each kernel
+FEW_DRAWS = 2
+FEW_BESIDE = 200  # rows of each kernel that are shown beside the record of a GPU
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fitted:
+    """A recipe that was fitted in a case."""
+
+    case: Case
+    recipe: str
+    predictor: Predictor
+    training_rows: int
+    fit_s: float
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether what is known of a GPU changes what it says."""
+        return self.recipe in OURS
+
+    def scored(
+        self,
+        rows: Rows,
+        part: str,
+        variant: str = PLAIN,
+        devices: Devices | None = None,
+        predictor: Predictor | None = None,
+        draw: int = 0,
+    ) -> Iterator[Result]:
+        """Errors on all rows, then on those of each GPU.
+
+        Raises:
+            FieldError: a time is no positive number.
+        """
+        began = perf_counter()
+        time_s = (predictor or self.predictor)(rows, devices or self.case.devices)
+        took_s = perf_counter() - began
+        if not (np.isfinite(time_s) & (time_s > 0)).all():
+            raise FieldError(f"recipe: {self.recipe} gave a time that is no positive number, in {self.case.name}")
+        for gpu, index in [(ALL, np.arange(len(rows))), *((key, found) for (key,), found in rows.indices("gpu"))]:
+            yield Result(
+                case=self.case.name, recipe=self.recipe, variant=variant, part=part, gpu=gpu, draw=draw,
+                rows=len(index), training_rows=self.training_rows,
+                errors=Errors.of(time_s[index], rows.time_s[index]),
+                fit_s=self.fit_s, predict_s_per_1000=took_s / len(rows) * 1000,
+            )  # fmt: skip
+
+
+def run(split: str, case: Case, recipe: Recipe, seed: int) -> tuple[Result, ...]:
+    """All results of one recipe in one case."""
+    rows, began = case.training(), perf_counter()
+    predictor = recipe.fit(rows, case.devices, seed)
+    fitted = Fitted(
+        case=case, recipe=recipe.name, predictor=predictor, training_rows=len(rows), fit_s=perf_counter() - began
+    )
+    parts = {part: case.rows.take(mask) for part, mask in case.parts.items()}
+    found: list[Result] = []
+    for part, scored in parts.items():
+        if part != UNSEEN_PART:
+            found += fitted.scored(scored, part)
+        elif split == UNSEEN_GPU:
+            found += _unseen(fitted, scored, seed)
+        elif split == FEW_SHOT:
+            found += _few_shot(fitted, scored, seed)
+    return tuple(found)
+
+
+def _unseen(fitted: Fitted, rows: Rows, seed: int) -> Iterator[Result]:
+    """From published figures; with a record; and corrected by rows. Nothing that was used is scored, by any recipe."""
+    devices = fitted.case.devices
+    record = _record_rows(rows, devices, seed)
+    few = np.concatenate(next(iter(draws(rows, FEW_BESIDE, 1, seed))))
+    rest = rows.take(np.setdiff1d(np.arange(len(rows)), np.concatenate([record, few])))
+    yield from fitted.scored(rest, UNSEEN_PART)
+    if fitted.is_ours:
+        own = recorded(rows.take(record), devices)
+        yield from fitted.scored(rest, UNSEEN_PART, RECORD, own)
+        better = corrected(fitted.predictor, rows.take(few), devices)
+        yield from fitted.scored(rest, UNSEEN_PART, few_shot(FEW_BESIDE), predictor=better)
+
+
+def _record_rows(rows: Rows, devices: Devices, seed: int) -> np.ndarray:
+    """Indices of the rows of the records of all GPUs among the rows."""
+    return np.concatenate(
+        [index[record_rows(rows.take(index), devices[key], seed)] for (key,), index in rows.indices("gpu")]
+    )
+
+
+def _few_shot(fitted: Fitted, rows: Rows, seed: int) -> Iterator[Result]:
+    """More and more rows of each draw; the rows that no step used are scored after every step."""
+    for draw, groups in enumerate(draws(rows, max(FEW), FEW_DRAWS, seed)):
+        rest = rows.take(np.setdiff1d(np.arange(len(rows)), np.concatenate(groups)))
+        yield from fitted.scored(rest, UNSEEN_PART, ZERO_SHOT, draw=draw)
+        for count in FEW if fitted.is_ours else ():
+            few = rows.take(np.concatenate([group[:count] for group in groups]))
+            better = corrected(fitted.predictor, few, fitted.case.devices)
+            yield from fitted.scored(rest, UNSEEN_PART, few_shot(count), predictor=better, draw=draw)

@@ -1,0 +1,179 @@
+"""How rows are split: a case is what is fitted to once, and what is then scored on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import hardware
+from ..errors import FieldError, UnknownNameError
+from ..hardware import GPU, Calibration
+from ..measurements import Rows
+from .devices import published
+from .selection import LABELS, ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_split_test
+
+RANDOM, NEW_SHAPE, UNSEEN_GPU, FEW_SHOT, PAPER_FP8 = "random", "new-shape", "unseen-gpu", "few-shot", "paper-fp8"
+SPLITS: Mapping[str, str] = {
+    RANDOM: "one row in five, by a hash of the call and the engine",
+    NEW_SHAPE: "the published split: calls whose weights have a shape that no training row has",
+    UNSEEN_GPU: "GPUs of which no row is fitted to, twins left out together",
+    FEW_SHOT: "as unseen-gpu, then corrected by few rows of the GPU",
+    PAPER_FP8: "the paper's FP8 tables: trained on H20 and H800, tested on these, H100 and H200",
+}
+UNSEEN = (UNSEEN_GPU, FEW_SHOT, PAPER_FP8)  # splits for which a recipe may not know GPUs by name
+LEAVING_OUT = (UNSEEN_GPU, FEW_SHOT)
+TWINS = (("h100_sxm", "h200_sxm", "h800"), ("b200_sxm", "gb200"), ("b300_sxm", "gb300"))  # one chip, other memory
+PAPER_SEEN = ("h20", "h800")
+TEST, SEEN_PART, UNSEEN_PART = "test", "seen", "unseen"
+ALL = "all"
+EVERY_ROW = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Case:
+    """Masks over the rows of a pool: what is fitted to, and the parts that are scored, by name.
+
+    `devices` is what is known of each GPU while fitting and predicting; `held_out` are the GPUs that are left out.
+    """
+
+    name: str
+    rows: Rows
+    train: np.ndarray
+    parts: Mapping[str, np.ndarray]
+    devices: Mapping[str, GPU]
+    held_out: tuple[str, ...] = ()
+
+    def training(self) -> Rows:
+        """The rows to fit to."""
+        return self.rows.take(self.train)
+
+
+def check(split: str) -> str:
+    """The name of a split.
+
+    Raises:
+        UnknownNameError: there is no such split.
+    """
+    if split not in SPLITS:
+        raise UnknownNameError.among("split", split, SPLITS)
+    return split
+
+
+def selection(
+    split: str,
+    gpus: Iterable[str] = (),
+    dtypes: Iterable[str] = (),
+    *,
+    rows_per_group: int | None = None,
+    seed: int = SEED,
+    hold_out: Iterable[str] = (),
+) -> Selection:
+    """A selection for a split: bf16 where GPUs are left out and no format is named, every row of the paper's tables.
+
+    Raises: as `Selection.of`; and FieldError where GPUs are to be left out of a split that leaves none out.
+    """
+    held, few = tuple(hold_out), ROWS_PER_GROUP if split != PAPER_FP8 else EVERY_ROW
+    if held and split not in LEAVING_OUT:
+        raise FieldError(f"hold_out: {split} leaves no GPU out; right would be {' or '.join(LEAVING_OUT)}")
+    return Selection.of(
+        gpus,
+        tuple(dtypes) or (("bf16",) if split in LEAVING_OUT else ()),
+        rows_per_group=few if rows_per_group is None else rows_per_group,
+        seed=seed,
+        hold_out=held,
+    )
+
+
+def test_of(split: str) -> IsTest:
+    """What tells test rows."""
+    return is_random_test if split == RANDOM else is_split_test
+
+
+def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
+    """Every case of a split, one at a time.
+
+    Raises:
+        FieldError: there are no rows to fit to, or none to score.
+    """
+    if split in LEAVING_OUT:
+        yield from (_leaving_out(pool, held) for held in held_out_sets(pool.gpus(), selection.hold_out))
+    elif split == PAPER_FP8:
+        yield _paper(pool)
+    else:
+        yield _seen(pool)
+
+
+def case_names(split: str, pool: Pool, selection: Selection) -> tuple[str, ...]:
+    """Names of the cases, in order.
+
+    Raises:
+        FieldError: GPUs are to be left out, and none would be left.
+    """
+    if split not in LEAVING_OUT:
+        return (ALL,)
+    return tuple("+".join(held) for held in held_out_sets(pool.gpus(), selection.hold_out))
+
+
+def held_out_sets(gpus: tuple[str, ...], hold_out: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Which GPUs are left out together: those named; else twins, and every other GPU alone.
+
+    Raises:
+        FieldError: a named GPU has no rows, or none would be left to fit to.
+    """
+    missing = [gpu for gpu in hold_out if gpu not in gpus]
+    if missing:
+        raise FieldError(f"hold_out: {missing[0]} has no rows here; those that have: {', '.join(gpus)}")
+    twins = [tuple(gpu for gpu in group if gpu in gpus) for group in TWINS]
+    alone = [(gpu,) for gpu in gpus if not any(gpu in group for group in TWINS)]
+    sets = [tuple(sorted(hold_out))] if hold_out else sorted(group for group in (*twins, *alone) if group)
+    if any(set(held) == set(gpus) for held in sets):
+        raise FieldError(
+            f"gpu: leaving out {' and '.join(sets[0])} leaves no GPU to fit to; right would be rows of another one too"
+        )
+    return sets
+
+
+def _seen(pool: Pool) -> Case:
+    """Every GPU is fitted to. Test rows of a GPU, engine, kernel and format without training rows are not scored."""
+    test = pool.test.copy()
+    for _, index in pool.rows.indices(*LABELS):
+        if not pool.fit[index].any():
+            test[index] = False
+    return _checked(ALL, pool, pool.fit, {TEST: test}, {key: hardware.gpu(key) for key in pool.gpus()})
+
+
+def _leaving_out(pool: Pool, held: tuple[str, ...]) -> Case:
+    away = pool.of(held)
+    train = pool.fit & ~away
+    known = np.isin(pool.rows.fields["dtype"].astype(str), sorted(set(pool.rows.fields["dtype"][train])))
+    parts = {UNSEEN_PART: pool.whole & away & known, SEEN_PART: pool.test & ~away & known}
+    return _checked("+".join(held), pool, train, parts, published(pool.gpus(), held), held)
+
+
+def _paper(pool: Pool) -> Case:
+    """Published figures alone: what is recorded of some of these GPUs comes from other tables, and is taken away."""
+    devices = {key: _bare(hardware.gpu(key)) for key in pool.gpus()}
+    return _checked(ALL, pool, pool.fit & pool.of(PAPER_SEEN), {TEST: pool.test}, devices)
+
+
+def _bare(gpu: GPU) -> GPU:
+    return replace(gpu, calibration=Calibration())
+
+
+def _checked(
+    name: str,
+    pool: Pool,
+    train: np.ndarray,
+    parts: Mapping[str, np.ndarray],
+    devices: Mapping[str, GPU],
+    held: tuple[str, ...] = (),
+) -> Case:
+    scored = {part: mask for part, mask in parts.items() if mask.any()}
+    if not train.any():
+        raise FieldError(f"rows: {name}: there are none to fit to")
+    if not scored or (held and UNSEEN_PART not in scored):
+        raise FieldError(f"rows: {name}: there are none to score")
+    assert not any((train & mask).any() for mask in scored.values())
+    return Case(name=name, rows=pool.rows, train=train, parts=scored, devices=devices, held_out=held)
