@@ -99,6 +99,25 @@ def test_far_from_every_measured_shape_nothing_is_measured(shape):
     assert ratio(measured(rows()), m=32, n=shape[0], k=shape[1]) == (1.0, "analytical")
 
 
+def test_a_hole_in_the_table_is_not_bridged():
+    sizes = [64, 96, 128, 192, 8192, 12_288, 16_384, 24_576]
+    estimator = measured(rows([(32, n, k) for n in sizes for k in sizes]))
+    assert ratio(estimator, m=32, n=1024, k=1024) == (1.0, "analytical")  # 2.4 octaves from the nearest, on all sides
+    assert ratio(estimator, m=32, n=10_000, k=100)[1] == "measured"
+
+
+def test_a_table_is_continued_beyond_its_last_shapes_by_half_an_octave():
+    dense = [round(256 * 2 ** (i / 3)) for i in range(13)]  # to 4096
+    estimator = measured(rows([(32, n, k) for n in dense for k in dense]))
+    assert ratio(estimator, m=32, n=5700, k=1000)[1] == "measured"
+    assert ratio(estimator, m=32, n=6000, k=1000) == (1.0, "analytical")
+
+
+def test_three_neighbours_are_too_few():
+    assert ratio(measured(rows()), m=32, n=5000, k=3000)[1] == "measured"  # four within 1.5 octaves
+    assert ratio(measured(rows()), m=32, n=5000, k=5000) == (1.0, "analytical")  # three
+
+
 def test_a_new_shape_at_an_m_that_no_neighbour_has_is_not_measured():
     assert ratio(measured(rows()), m=200, n=700, k=700) == (1.0, "analytical")
     assert ratio(measured(rows()), m=8, n=700, k=700) == (1.0, "analytical")  # 1 and 16 are too far apart
@@ -107,8 +126,12 @@ def test_a_new_shape_at_an_m_that_no_neighbour_has_is_not_measured():
 def test_shapes_that_say_nothing_of_each_other_do_not_touch_the_trend():
     noise = np.exp(np.random.default_rng(0).normal(0, 0.3, len(GRID)))
     assert ratio(measured(rows(factor=noise)), m=32, n=700, k=700)[0] == pytest.approx(1.0, abs=0.25)
-    few = rows([(32, n, k) for n in SIZES[:2] for k in SIZES[:2]])
-    assert ratio(measured(few), m=32, n=300, k=300) == (1.0, "analytical")  # too few to say how good it would be
+
+
+def test_where_too_few_shapes_can_be_left_out_to_say_how_good_it_would_be_new_shapes_are_not_measured():
+    few = rows([(m, n, k) for m in (16, 32) for n in SIZES for k in SIZES if n * k < 2**22])
+    assert ratio(measured(few), m=32, n=700, k=700) == (1.0, "analytical")
+    assert ratio(measured(few), m=24, n=512, k=512) == pytest.approx((2.0, "measured"))  # two m of one shape
 
 
 @pytest.mark.parametrize(
@@ -134,7 +157,7 @@ def test_a_what_if_of_the_gpu_is_not_the_measured_gpu():
 
 
 def test_a_gpu_that_changed_under_the_same_key_has_its_own_trend():
-    estimator, call, slower = measured(rows()), Gemm(m=24, n=512, k=512), replace(TOY, dram_bytes_per_s=5e11)
+    estimator, call, slower = measured(rows()), Gemm(m=24, n=512, k=512), replace(TOY, dram_bytes_per_s=1e10)
     before = estimator.estimate(GEMM, call, TOY).time_s
     estimator.estimate(GEMM, call, slower)
     assert estimator.estimate(GEMM, call, TOY).time_s == before
@@ -186,6 +209,15 @@ def test_the_interval_holds_four_of_five_new_shapes_of_a_noisy_table():
     inside = (e.low_s <= held.time_s) & (held.time_s <= e.high_s)
     assert inside.mean() == pytest.approx(0.8, abs=0.04)
     assert np.median(e.high_s / e.low_s) < np.exp(2 * 1.28 * 0.15)  # not by being wide: the noise is 0.1
+
+
+def test_a_shape_that_was_measured_at_other_m_has_a_narrower_interval_than_a_new_one():
+    own = np.random.default_rng(4).normal(0, 0.05, (4097, 4097))  # what a shape has for itself, the same at every m
+    found = rows(factor=lambda _m, n, k: 2 * (n / k) ** 0.3 * np.exp(own[n.astype(int), k.astype(int)]))
+    e = measured(found).estimate(GEMM, Gemm(m=24, n=[1024, 1200], k=1024), TOY)
+    known, new = np.log(e.high_s / e.low_s)
+    assert set(e.origin) == {"measured"}
+    assert known < 0.8 * new
 
 
 def test_rows_that_are_left_out_leave_no_trace():
