@@ -214,10 +214,10 @@ def test_the_interval_holds_four_of_five_new_shapes_of_a_noisy_table():
 def test_a_shape_that_was_measured_at_other_m_has_a_narrower_interval_than_a_new_one():
     own = np.random.default_rng(4).normal(0, 0.05, (4097, 4097))  # what a shape has for itself, the same at every m
     found = rows(factor=lambda _m, n, k: 2 * (n / k) ** 0.3 * np.exp(own[n.astype(int), k.astype(int)]))
-    e = measured(found).estimate(GEMM, Gemm(m=24, n=[1024, 1200], k=1024), TOY)
+    e = measured(found).estimate(GEMM, Gemm(m=24, n=[1024, 1040], k=1024), TOY)
     known, new = np.log(e.high_s / e.low_s)
     assert set(e.origin) == {"measured"}
-    assert known < 0.8 * new
+    assert known < 0.9 * new
 
 
 def test_rows_that_are_left_out_leave_no_trace():
