@@ -7,6 +7,7 @@ format, and says so. The interval is what held-out rows of the same regime sprea
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -118,7 +119,7 @@ def finish(
         efficiency=f.roofline_s / time_s,
         limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
         origin=origin,
-        extrapolating=bool(outside) if single else np.array([bool(names) for names in outside]),
+        extrapolating=bool(outside) if single else np.fromiter(map(bool, outside), np.bool_, len(outside)),
         outside=outside,
         assumptions=gpu.assumptions + found.rates.assumptions + choice.assumptions + kind.assumptions(call, gpu),
         versions={"synperf": VERSION, "weights": digest(kind.name)},
@@ -133,11 +134,19 @@ def digest(family: str) -> str:
 
 def _spread(regimes: tuple[Regime, ...], time_s: Number) -> tuple[Number, Number]:
     """Factors from a time to the ends of its interval: 1 lies between them."""
-    ends = np.array([(min(r.low, 0.0), max(r.high, 0.0)) for r in regimes])
-    bounds = [r.up_to_s for r in regimes[:-1]]
-    at = np.searchsorted(bounds, time_s) if bounds else np.zeros(np.shape(time_s), dtype=np.intp)
-    low, high = np.exp(ends[at]).T
-    return (low, high) if is_array(time_s) else (float(low), float(high))
+    bounds, low, high = _ends(regimes)
+    if is_array(time_s):
+        at = np.searchsorted(bounds, time_s)
+        return low[at], high[at]
+    one = bisect_left(bounds, time_s)
+    return float(low[one]), float(high[one])
+
+
+@lru_cache(maxsize=4096)
+def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndarray]:
+    """Where regimes end, and the factors of each."""
+    low, high = np.exp([(min(r.low, 0.0), max(r.high, 0.0)) for r in regimes]).T
+    return [r.up_to_s for r in regimes[:-1]], low, high
 
 
 def _outside(found: Answer, single: bool) -> Any:
@@ -145,11 +154,18 @@ def _outside(found: Answer, single: bool) -> Any:
     network, always = found.choice.network, found.choice.outside
     beyond = network.outside(found.logs, found.choice.group)
     if single:
-        return always + tuple(network.inputs[i] for i in np.flatnonzero(beyond[0]))
-    rows: list[tuple[str, ...]] = [always] * len(beyond)
-    for row in np.flatnonzero(beyond.any(axis=1)):
-        rows[row] = always + tuple(network.inputs[i] for i in np.flatnonzero(beyond[row]))
-    return rows
+        return always + tuple(network.inputs[i] for i in beyond[0].nonzero()[0])
+    names: list[tuple[str, ...]] = [always] * len(beyond)
+    rows = np.flatnonzero(beyond.any(axis=1))
+    if not len(rows):
+        return names
+    packed = np.packbits(beyond[rows], axis=1)
+    patterns, which = np.unique(packed.view(f"V{packed.shape[1]}")[:, 0], return_inverse=True)
+    bits = np.unpackbits(patterns.view(np.uint8).reshape(len(patterns), -1), axis=1, count=beyond.shape[1])
+    shown = [always + tuple(network.inputs[i] for i in np.flatnonzero(pattern)) for pattern in bits]
+    for row, pattern in zip(rows.tolist(), which.tolist(), strict=True):
+        names[row] = shown[pattern]
+    return names
 
 
 @lru_cache(maxsize=4096)

@@ -33,12 +33,15 @@ class Network:
 
     def encode(self, logs: np.ndarray) -> np.ndarray:
         """(rows, D + S B) what the first layer multiplies: inputs within their range, and their pieces."""
-        cut = np.clip(logs, self.low, self.high)
-        return np.concatenate([cut, pieces(cut[:, self.encoded], self.knots)], axis=1)
+        num = len(self.inputs)
+        found = np.empty((len(logs), len(self.weights[0])), dtype=np.float32)
+        cut = np.clip(logs, self.low, self.high, out=found[:, :num])
+        found[:, num:] = pieces(cut[:, self.encoded], self.knots)
+        return found
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, Hlast) of the last hidden layer."""
-        x = self.encode(logs) @ self.weights[0]
+        x: np.ndarray = self.encode(logs) @ self.weights[0]
         x += self.biases[0] + self.shift[group]
         np.maximum(x, 0.0, out=x)
         for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
@@ -54,7 +57,8 @@ class Network:
     def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base) of a last hidden layer, float64."""
         last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1][0]
-        return np.clip(last.astype(np.float64), self.out_low[group], self.out_high[group])
+        cut: np.ndarray = np.clip(last.astype(np.float64), self.out_low[group], self.out_high[group])
+        return cut
 
     def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, D) whether an input is outside the training range of the group."""
@@ -64,6 +68,7 @@ class Network:
 
 def pieces(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """(rows, S B) how far each value (rows, S) has come through each piece between two knots, 0 to 1."""
-    start, width = knots[:, :-1], np.diff(knots, axis=1)
-    through = np.clip((values[:, :, None] - start) / width, 0.0, 1.0)
-    return through.reshape(len(values), -1)
+    through = values[:, :, None] - knots[:, :-1]
+    through /= np.diff(knots, axis=1)
+    cut: np.ndarray = np.clip(through, 0.0, 1.0, out=through)
+    return cut.reshape(len(values), -1)

@@ -39,18 +39,17 @@ Progress = Callable[[int, int], None]  # epochs done, of all
 class Settings:
     """Sizes and the course of the training; `epochs` passes over the rows in batches of `batch`."""
 
-    hidden: tuple[int, ...] = (192, 128, 64)
+    hidden: tuple[int, ...] = (160, 128, 64)
     pieces: int = 6
     epochs: int = 20
     batch: int = 2048
     learning_rate: float = 1e-2
     weight_decay: float = 1e-2
-    threads: int = 2
 
     @classmethod
     def for_rows(cls, rows: int) -> Settings:
         """More epochs and smaller batches for fewer rows, so that every training has some thousand steps."""
-        return cls(epochs=min(max(4_000_000 // max(rows, 1), 20), 100), batch=min(max(rows // 200, 128), 2048))
+        return cls(epochs=min(max(1_500_000 // max(rows, 1), 20), 60), batch=min(max(rows // 200, 128), 2048))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ def fit(
 
     `state` is a file that holds how far the training has come after every epoch, and that a later call goes on from.
     """
-    torch.set_num_threads(settings.threads)
+    torch.set_num_threads(1)  # threads that share a core with others wait for each other: trainings run side by side
     torch.set_flush_denormal(True)
     origin = origins(table, known)
     low, high = table.logs.min(axis=0), table.logs.max(axis=0)
@@ -81,7 +80,7 @@ def fit(
     center[-origin.codes.shape[1] :], scale[-origin.codes.shape[1] :] = 0.0, 1.0
     x -= center
     x /= scale
-    data = f"{crc32(x):08x}{crc32(table.target):08x}"
+    data = f"{crc32(x.tobytes()):08x}{crc32(table.target.tobytes()):08x}"
     course = Course([x.shape[1], *settings.hidden, 1], settings, seed, data)
     if state is not None and state.is_file():
         course.take_up(state)
@@ -127,9 +126,9 @@ class Course:
     """Layers, the state of AdamW and how many epochs are done, which a file can hold and a later run take up."""
 
     def __init__(self, sizes: list[int], settings: Settings, seed: int, data: str) -> None:
-        torch.manual_seed(seed)
         self.settings, self.seed, self.data, self.epoch = settings, seed, data, 0
-        self.layers: list[Any] = [torch.nn.Linear(a, b) for a, b in pairwise(sizes)]
+        draw = np.random.default_rng(seed)  # not torch's own, which other threads draw from
+        self.layers = [_layer(a, b, draw) for a, b in pairwise(sizes)]
         self.parameters = [p for layer in self.layers for p in layer.parameters()]
         self.optimizer = torch.optim.AdamW(self.parameters, weight_decay=settings.weight_decay)
 
@@ -157,7 +156,7 @@ class Course:
             apart = (self.layers[-1](out)[:, 0] - times[batch]).clamp(-5.0, 3.0)
             loss = (torch.exp(apart) - 1.0).abs().mean()
             self.optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
             self.optimizer.step()
 
@@ -205,6 +204,15 @@ class Course:
     def arrays(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Weights and biases of the layers, for standardised inputs."""
         return [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in self.layers]
+
+
+def _layer(inputs: int, outputs: int, draw: np.random.Generator) -> Any:
+    """A linear layer with uniform first weights within 1 / sqrt(inputs)."""
+    layer = torch.nn.Linear(inputs, outputs)
+    for parameter in (layer.weight, layer.bias):
+        first = draw.uniform(-1, 1, tuple(parameter.shape)) / inputs**0.5
+        parameter.data.copy_(torch.from_numpy(first))
+    return layer
 
 
 def _network(

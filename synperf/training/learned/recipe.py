@@ -37,7 +37,9 @@ def base_alone() -> Recipe:
     def fitted(rows: Rows, devices: Devices, seed: int) -> Predictor:  # noqa: ARG001
         return _base
 
-    return Recipe(name="no_network", summary="launch floor + roofline at sustained rates, without a network", fit=fitted)
+    return Recipe(
+        name="no_network", summary="launch floor + roofline at sustained rates, without a network", fit=fitted
+    )
 
 
 def _base(rows: Rows, devices: Devices) -> np.ndarray:

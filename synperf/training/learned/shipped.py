@@ -6,12 +6,14 @@ together. Every network is a stage of its own: its state is kept in the work fol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
 from time import monotonic
 
 import msgspec
@@ -38,37 +40,70 @@ Progress = Callable[[str, int, int], None]  # (stage, epochs done, of all)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One network to train."""
+
+    name: str
+    rows: Table
+    known: bool
+
+
 class Training:
-    """How the weights are trained: a seed, where stages keep their state, and who is told."""
+    """How the weights are trained: a seed, where stages keep their state, who is told, and how many run at once."""
 
-    seed: int = 42
-    work: Path | None = None
-    resume: bool = False
-    progress: Progress | None = None
-    settings: Settings | None = None  # as the number of rows suggests, where none are given
+    def __init__(
+        self, *, seed: int = 42, work: Path | None = None, resume: bool = False, progress: Progress | None = None,
+        settings: Settings | None = None, side_by_side: int = 2,
+    ) -> None:  # fmt: skip
+        self.seed, self.work, self.resume, self.progress = seed, work, resume, progress
+        self.settings, self.side_by_side = settings, side_by_side
+        self._done, self._stopped = 0, Event()
 
-    def network(self, name: str, rows: Table, *, known: bool) -> Network:
-        """One stage."""
-        state = None if self.work is None else self.work / f"{name}.state"
+    def networks(self, stages: Sequence[Stage]) -> dict[str, Network]:
+        """The network of every stage by its name, the longest trainings first."""
+        ordered = sorted(stages, key=lambda stage: -len(stage.rows) * self._settings(stage).epochs)
+        total = sum(self._settings(stage).epochs for stage in stages)
+        with ThreadPoolExecutor(self.side_by_side) as pool:
+            running = {stage.name: pool.submit(self._network, stage, total) for stage in ordered}
+            try:
+                return {name: future.result() for name, future in running.items()}
+            except BaseException:
+                self._stopped.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _settings(self, stage: Stage) -> Settings:
+        return self.settings or Settings.for_rows(len(stage.rows))
+
+    def _network(self, stage: Stage, total: int) -> Network:
+        state = None if self.work is None else self.work / f"{stage.name}.state"
         if state is not None and not self.resume:
             state.unlink(missing_ok=True)
-        told = self.progress
-        return fit(
-            rows, self.settings or Settings.for_rows(len(rows)), self.seed, known=known, state=state,
-            progress=None if told is None else lambda done, total: told(name, done, total),
-        )  # fmt: skip
+
+        def told(_: int, __: int) -> None:
+            if self._stopped.is_set():
+                raise InterruptedError("another training failed, or was interrupted")
+            self._done += 1
+            if self.progress is not None:
+                self.progress(stage.name, self._done, total)
+
+        return fit(stage.rows, self._settings(stage), self.seed, known=stage.known, state=state, progress=told)
 
 
 def train(rows: Rows, devices: Devices, training: Training, command: str) -> tuple[Card, dict[str, np.ndarray]]:
     """The card and the arrays of the weights for these rows, of which test rows and biased ones are left out."""
     began = monotonic()
     rows = rows.take(~(rows.is_test | rows.biased))
-    cards, arrays = [], {}
-    for (dtype,), part in rows.groups("dtype"):
-        data = table(part, devices)
-        for card, network in _networks(dtype, data, training):
-            cards.append(card)
-            arrays |= tensors(card.name, network)
+    tables = {dtype: table(part, devices) for (dtype,), part in rows.groups("dtype")}
+    networks = training.networks(
+        [stage for dtype, data in tables.items() for stage in _stages(dtype, data, training.seed)]
+    )
+    cards: list[NetworkCard] = []
+    arrays: dict[str, np.ndarray] = {}
+    for dtype, data in tables.items():
+        for one in _cards(dtype, data, networks, training.seed):
+            cards.append(one)
+            arrays |= tensors(one.name, networks[one.name])
     card = Card(
         format=FORMAT,
         inputs_version=INPUTS_VERSION,
@@ -101,24 +136,39 @@ def _sources(rows: Rows) -> dict[str, int]:
     return {f"{engine} {version}": len(part) for (engine, version), part in rows.groups("engine", "version")}
 
 
-def _networks(dtype: str, data: Table, training: Training) -> Iterator[tuple[NetworkCard, Network]]:
-    fitted, kept = data.take(~data.held_out), data.take(data.held_out)
-    network = training.network(f"{dtype}.{KNOWN}", fitted, known=True)
-    time_s, apart = errors(network, kept, known=True)
-    own = by_group(origins(kept, known=True).rows_of, time_s, apart)
-    pooled = regimes(dtype, time_s, apart) or _all(dtype, apart)
-    yield _card(dtype, KNOWN, network, len(fitted), _scores(kept, apart), own | {"": pooled}), network
+def _stages(dtype: str, data: Table, seed: int) -> Iterator[Stage]:
+    """The known network, and where there are several GPUs the general one and those without some of them."""
+    fitted = data.take(~data.held_out)
+    yield Stage(name=f"{dtype}.{KNOWN}", rows=fitted, known=True)
     if len(set(data.gpu)) < 2:
         return  # one GPU says nothing about others
-    fitted = fitted.take(_few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, training.seed))
-    network = training.network(f"{dtype}.{GENERAL}", fitted, known=False)
-    parts = [_left_out(dtype, data, gpus, training) for gpus in left_out(set(data.gpu))]
-    time_s, apart, middle = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    some = fitted.take(_few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, seed))
+    yield Stage(name=f"{dtype}.{GENERAL}", rows=some, known=False)
+    for gpus in left_out(set(data.gpu)):
+        others = ~np.isin(data.gpu.astype(str), gpus)
+        yield Stage(name=_without(dtype, gpus), rows=data.take(_few(data, others, ROWS_LEFT_OUT, seed)), known=False)
+
+
+def _without(dtype: str, gpus: tuple[str, ...]) -> str:
+    return f"{dtype}.without_{'_'.join(gpus)}"
+
+
+def _cards(dtype: str, data: Table, networks: Mapping[str, Network], seed: int) -> Iterator[NetworkCard]:
+    kept, rows = data.take(data.held_out), int((~data.held_out).sum())
+    known = networks[f"{dtype}.{KNOWN}"]
+    time_s, apart = errors(known, kept, known=True)
+    own = by_group(origins(kept, known=True).rows_of, time_s, apart)
+    pooled = regimes(dtype, time_s, apart) or _all(dtype, apart)
+    yield _card(dtype, KNOWN, known, rows, _scores(kept, apart), own | {"": pooled})
+    general = networks.get(f"{dtype}.{GENERAL}")
+    if general is None:
+        return
+    tried = [_tried(data, gpus, networks[_without(dtype, gpus)], seed) for gpus in left_out(set(data.gpu))]
+    time_s, apart, middle = (np.concatenate(columns) for columns in zip(*tried, strict=True))
     unseen = regimes(f"{dtype} on an unseen GPU", time_s, apart) or _all(dtype, apart)
     nobody = regimes(f"{dtype}, a kernel that nobody measured", time_s, middle) or _all(dtype, middle)
-    _, own_apart = errors(network, kept, known=False)
-    scores = _scores(kept, own_apart)
-    yield _card(dtype, GENERAL, network, len(fitted), scores, {"": unseen, "*": nobody}), network
+    scores = _scores(kept, errors(general, kept, known=False)[1])
+    yield _card(dtype, GENERAL, general, min(rows, ROWS_GENERAL * len(known.groups)), scores, {"": unseen, "*": nobody})
 
 
 def left_out(gpus: set[str]) -> list[tuple[str, ...]]:
@@ -129,17 +179,14 @@ def left_out(gpus: set[str]) -> list[tuple[str, ...]]:
     return found if len(found) > 1 else [(gpu,) for gpu in sorted(gpus)]
 
 
-def _left_out(
-    dtype: str, data: Table, gpus: tuple[str, ...], training: Training
+def _tried(
+    data: Table, gpus: tuple[str, ...], network: Network, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(predicted time, log(measured / predicted), the same by the middle of all kernels) of GPUs left out."""
     away = np.isin(data.gpu.astype(str), gpus)
-    some = data.take(_few(data, ~away, ROWS_LEFT_OUT, training.seed))
-    network = training.network(f"{dtype}.without_{'_'.join(gpus)}", some, known=False)
-    tried = data.take(_few(data, away, ROWS_LEFT_OUT, training.seed))
+    tried = data.take(_few(data, away, ROWS_LEFT_OUT, seed))
     time_s, apart = errors(network, tried, known=False)
-    at = network.groups.index("*")
-    middle = tried.target - network.correction(tried.logs, at)
+    middle = tried.target - network.correction(tried.logs, network.groups.index("*"))
     return time_s, apart, middle
 
 

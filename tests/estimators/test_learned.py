@@ -1,0 +1,124 @@
+"""The learned estimate: which network answers, what it says of itself, and that it stays within physics."""
+
+import numpy as np
+import pytest
+
+from synperf import hardware
+from synperf.errors import UnsupportedError
+from synperf.estimators import learned
+from synperf.estimators.learned import choose, estimate
+from synperf.features import features
+from synperf.hardware import DType
+from synperf.kernels import family
+from synperf.kernels.gemm_call import Gemm
+
+from .toy_weights import toy
+
+GEMM, WEIGHTS = family("gemm"), toy()
+H100, L20 = hardware.gpu("h100_sxm"), hardware.gpu("l20")
+
+
+def answer(gpu=H100, **fields):
+    call = Gemm(**({"m": 128, "n": 4096, "k": 4096, "engine": "vllm"} | fields))
+    return estimate(GEMM, call, gpu, WEIGHTS)
+
+
+def test_a_measured_gpu_has_the_network_that_knows_it():
+    e = answer()
+    assert (e.origin, e.extrapolating, e.outside) == ("learned", False, ())
+    assert e.low_s < e.time_s < e.high_s
+
+
+@pytest.mark.parametrize(
+    ("gpu", "engine", "kernel", "group", "outside", "said"),
+    [
+        ("h100_sxm", "vllm", "cublas", "h100_sxm.vllm.cublas", (), ""),
+        ("h100_sxm", "torch", "cublas", "h100_sxm.*.cublas", (), "the middle of the engines that run cublas"),
+        ("l20", "vllm", "cublas", "vllm.cublas", ("gpu",), "this GPU was not measured"),
+        ("l20", "torch", "cublas", "*.cublas", ("gpu",), "cublas of others"),
+        ("h100_sxm", "vllm", "other", "*", ("kernel",), "nobody measured other"),
+        ("l20", "vllm", "other", "*", ("gpu", "kernel"), "nobody measured other"),
+    ],
+)
+def test_groups_are_tried_from_the_nearest_to_the_farthest(gpu, engine, kernel, group, outside, said):
+    found = choose(WEIGHTS, gpu, DType.BF16, engine, kernel)
+    assert found.network.groups[found.group] == group
+    assert found.outside == outside
+    assert said in " ".join(found.assumptions)
+
+
+def test_fp16_answers_as_bf16_and_says_so():
+    found = choose(WEIGHTS, "h100_sxm", DType.FP16, "vllm", "cublas")
+    assert found.outside == ("dtype",)
+    assert found.assumptions == ("learned: fp16 answers as bf16",)
+
+
+def test_formats_without_a_network_and_no_engine_at_all_are_not_answered():
+    assert choose(WEIGHTS, "h100_sxm", DType.NVFP4, "vllm", "cublas") is None
+    assert choose(WEIGHTS, "h100_sxm", DType.BF16, "plain", "plain") is None
+    with pytest.raises(UnsupportedError, match="no weights for gemm in fp32"):
+        answer(dtype="fp32", engine="torch")
+
+
+def test_unseen_gpus_have_wider_intervals():
+    known, unseen = answer(), answer(gpu=L20)
+    assert (unseen.high_s - unseen.low_s) / unseen.time_s > 2 * (known.high_s - known.low_s) / known.time_s
+    assert unseen.extrapolating
+    assert "gpu" in unseen.outside
+
+
+def test_regimes_are_chosen_by_the_predicted_time():
+    short, long = answer(m=16, n=100, k=100), answer(m=8192, n=8192, k=8192)
+    assert short.time_s < 1e-5 < long.time_s
+    assert np.isclose(short.high_s / short.time_s, np.exp(0.3))
+    assert np.isclose(long.high_s / long.time_s, np.exp(0.1))
+
+
+def test_what_is_outside_is_named():
+    e = answer(m=2**20)
+    assert e.extrapolating
+    assert "m" in e.outside
+    assert "k" not in e.outside
+
+
+def test_columns_are_the_calls_one_by_one():
+    m = np.array([1, 17, 128, 4096, 2**20])
+    many = answer(m=m, n=np.full(5, 4096), k=np.full(5, 1000))
+    for i, each in enumerate(m.tolist()):
+        one = answer(m=each, k=1000)
+        assert np.isclose(many.time_s[i], one.time_s, rtol=1e-6)
+        assert many.outside[i] == one.outside
+        assert bool(many.extrapolating[i]) == one.extrapolating
+        assert many.limiter[i] == one.limiter
+
+
+def test_a_batch_of_one_is_the_call_bit_for_bit():
+    one, batch = answer(m=100), answer(m=np.array([100]), n=np.array([4096]), k=np.array([4096]))
+    assert (one.time_s, one.low_s, one.high_s) == (batch.time_s[0], batch.low_s[0], batch.high_s[0])
+
+
+def test_no_time_is_below_the_floor_or_without_end():
+    sizes = np.array([1, 2**31 - 1, 2**31 - 1, 1, 7])
+    e = answer(m=sizes, n=sizes[::-1].copy(), k=np.array([1, 1, 2**31 - 1, 2**31 - 1, 3]))
+    assert np.isfinite([e.time_s, e.low_s, e.high_s]).all()
+    assert (e.low_s >= e.floor_s).all()
+    assert (e.time_s >= e.floor_s).all()
+    assert (e.time_s > 0).all()
+    assert (e.high_s >= e.time_s).all()
+
+
+def test_the_base_is_launch_floor_and_roofline_at_sustained_rates():
+    call = Gemm(m=4096, n=4096, k=4096, engine="vllm")
+    found = learned.answer(GEMM, call, H100, "vllm", "cublas", WEIGHTS)
+    record, f = H100.calibration, features(GEMM, call, H100)
+    roof = max(
+        f.flop / H100.peak_flop_per_s(DType.BF16) / record.clock_share,
+        f.compulsory_bytes / H100.dram_bytes_per_s / record.dram_share,
+    )
+    assert np.isclose(found.base_s, record.launch_floor_s["cublas.bf16"] + roof, rtol=1e-12)
+    assert np.isclose(answer(m=4096).time_s, found.base_s * np.exp(found.correction[0]))
+
+
+def test_a_gpu_without_a_record_has_typical_shares_and_says_so():
+    assert any(text.startswith("sustained rates: not measured") for text in answer(gpu=L20).assumptions)
+    assert not any("sustained" in text for text in answer().assumptions)
