@@ -1,4 +1,4 @@
-"""Few rows of a GPU that is left out: which they are, and what a calibration makes of them.
+"""Few rows of a GPU that is left out: which they are, and the calibration record that they make.
 
 The rows of a record are chosen by their shapes, as a user would choose what to measure; those of a correction are
 drawn at random. No row that was used is scored.
@@ -18,30 +18,34 @@ from ..features import features
 from ..hardware import GPU, Calibration
 from ..kernels import family
 from ..measurements import Rows
-from ..training.recipe import Devices, Predictor
+from ..training.recipe import Devices
 
 RECORD_ROWS = 16
-MARGIN = 4  # a pipe limits a row clearly where it takes so many times as long as the other
+LIMITED = 1.0
+MARGIN = 4.0  # a pipe limits a row clearly where it takes so many times as long as the other
 
 
 def record_rows(rows: Rows, gpu: GPU, seed: int) -> np.ndarray:
     """Indices of the 16 rows that a record is fitted to: 6 that math limits, 6 that DRAM limits, 4 of little work.
 
-    They are drawn from the fiftieth of the rows that is most of each kind, by figures that need no measurement.
+    They are drawn from the few per cent that are most of each kind, by figures that need no measurement.
     """
     draw = np.random.default_rng([seed, crc32(gpu.key.encode())])
     math_s, dram_s = _published_s(rows, gpu)
+    little = LIMITED / np.maximum(math_s, dram_s)  # the shortest first
     chosen: list[int] = []
-    for score, count in ((_margin(math_s, dram_s), 6), (_margin(dram_s, math_s), 6), (-np.maximum(math_s, dram_s), 4)):
+    for score, count in ((_limited(math_s, dram_s), 6), (_limited(dram_s, math_s), 6), (little, 4)):
         left = np.setdiff1d(np.arange(len(rows)), chosen)
-        best = left[np.argsort(-score[left], kind="stable")][: max(len(rows) // 50, 4 * count)]
+        clear = max(int((score >= LIMITED).sum()), count)
+        best = left[np.argsort(-score[left], kind="stable")][: min(max(len(rows) // 50, 4 * count), clear)]
         chosen += draw.choice(best, min(count, len(best)), replace=False).tolist()
     return np.sort(np.array(chosen, dtype=np.intp))
 
 
-def _margin(wanted_s: np.ndarray, other_s: np.ndarray) -> np.ndarray:
-    """How long a row is in one pipe, 0 where it does not limit it clearly."""
-    found: np.ndarray = np.where(wanted_s >= MARGIN * other_s, wanted_s, 0.0)
+def _limited(wanted_s: np.ndarray, other_s: np.ndarray) -> np.ndarray:
+    """How long a row is in the pipe that clearly limits it; of others, next to nothing, in the order of the ratio."""
+    ratio = wanted_s / other_s
+    found: np.ndarray = np.where(ratio >= MARGIN, LIMITED + wanted_s, LIMITED * ratio / MARGIN)
     return found
 
 
@@ -81,22 +85,6 @@ def fit_record(rows: Rows, gpu: GPU) -> Calibration:
     """The calibration record that a user would get from these rows."""
     found: Calibration = _calibration("calibration_hardware").fit_hardware(rows, gpu)
     return found
-
-
-def corrected(predictor: Predictor, rows: Rows, devices: Devices) -> Predictor:
-    """The predictor with a factor of every GPU and kernel: the median of measured over predicted time of the rows."""
-    factors = {
-        label: float(np.median(rows.time_s[index] / predictor(rows.take(index), devices)))
-        for label, index in rows.indices("gpu", "kernel", "dtype")
-    }
-
-    def predict(asked: Rows, devices: Devices) -> np.ndarray:
-        time_s = predictor(asked, devices)
-        for label, index in asked.indices("gpu", "kernel", "dtype"):
-            time_s[index] *= factors.get(label, 1.0)
-        return time_s
-
-    return predict
 
 
 def _calibration(module: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import FieldError, MissingExtraError, UnknownNameError
 from ..training.baselines import RECIPES
 from ..training.recipe import Recipe
+from .general import general
 from .splits import FEW_SHOT, UNSEEN
 
 HYBRID, GENERAL, NO_NETWORK, ROOFLINE = "hybrid", "general", "no_network", "roofline"
@@ -49,10 +50,12 @@ def _made(name: str, *, known: bool) -> Recipe:
     """A recipe by name; our ablations know GPUs by name where the recipe beside them does."""
     if name in RECIPES:
         return RECIPES[name]
+    if name == GENERAL:
+        return general()
     if name == NO_NETWORK:
         found: Recipe = _learned("base_alone")()
         return found
-    made: Recipe = _learned("hybrid")(name, known=known and name != GENERAL, without=ABLATIONS.get(name, ()))
+    made: Recipe = _learned("hybrid")(name, known=known, without=ABLATIONS.get(name, ()))
     return made
 
 

@@ -132,9 +132,9 @@ class Comparison:
         return tuple(_mean(self.of(*key, part=wanted)) for key in keys)
 
     def growth(self, recipe: str) -> float | None:
-        """Error on unseen GPUs over that on seen ones, minus 1; None where either is missing."""
+        """Error on unseen GPUs over that on seen ones, minus 1; None where either is missing, or the latter is 0."""
         seen, unseen = self.of(recipe, part=SEEN_PART), self.of(recipe, part=UNSEEN_PART)
-        if not seen or not unseen:
+        if not seen or not unseen or not _mape(seen):
             return None
         return _mape(unseen) / _mape(seen) - 1
 

@@ -11,7 +11,8 @@ import numpy as np
 from ..errors import FieldError
 from ..measurements import Rows
 from ..training.recipe import Devices, Predictor, Recipe
-from .corrections import corrected, draws, record_rows, recorded
+from .corrections import draws, record_rows, recorded
+from .general import correctable
 from .metrics import Errors
 from .recipes import OURS
 from .results import PLAIN, RECORD, ZERO_SHOT, Result, few_shot
@@ -89,12 +90,12 @@ def _unseen(fitted: Fitted, rows: Rows, seed: int) -> Iterator[Result]:
     devices = fitted.case.devices
     record = _record_rows(rows, devices, seed)
     few = np.concatenate(next(iter(draws(rows, FEW_BESIDE, 1, seed))))
-    rest = rows.take(np.setdiff1d(np.arange(len(rows)), np.concatenate([record, few])))
+    rest = _without(rows, np.concatenate([record, few]))
     yield from fitted.scored(rest, UNSEEN_PART)
     if fitted.is_ours:
-        own = recorded(rows.take(record), devices)
-        yield from fitted.scored(rest, UNSEEN_PART, RECORD, own)
-        better = corrected(fitted.predictor, rows.take(few), devices)
+        yield from fitted.scored(rest, UNSEEN_PART, RECORD, recorded(rows.take(record), devices))
+    if (own := correctable(fitted.predictor)) is not None:
+        better = own.corrected(rows.take(few), devices, seed)
         yield from fitted.scored(rest, UNSEEN_PART, few_shot(FEW_BESIDE), predictor=better)
 
 
@@ -107,10 +108,17 @@ def _record_rows(rows: Rows, devices: Devices, seed: int) -> np.ndarray:
 
 def _few_shot(fitted: Fitted, rows: Rows, seed: int) -> Iterator[Result]:
     """More and more rows of each draw; the rows that no step used are scored after every step."""
+    own = correctable(fitted.predictor)
     for draw, groups in enumerate(draws(rows, max(FEW), FEW_DRAWS, seed)):
-        rest = rows.take(np.setdiff1d(np.arange(len(rows)), np.concatenate(groups)))
+        rest = _without(rows, np.concatenate(groups))
         yield from fitted.scored(rest, UNSEEN_PART, ZERO_SHOT, draw=draw)
-        for count in FEW if fitted.is_ours else ():
+        if own is None:
+            continue
+        for count in FEW:
             few = rows.take(np.concatenate([group[:count] for group in groups]))
-            better = corrected(fitted.predictor, few, fitted.case.devices)
+            better = own.corrected(few, fitted.case.devices, seed + draw)
             yield from fitted.scored(rest, UNSEEN_PART, few_shot(count), predictor=better, draw=draw)
+
+
+def _without(rows: Rows, used: np.ndarray) -> Rows:
+    return rows.take(np.setdiff1d(np.arange(len(rows)), used))

@@ -1,0 +1,108 @@
+"""The network that knows no GPU, trained within an evaluation; it answers, and is corrected, as shipped weights are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..errors import MissingExtraError
+from ..estimators import learned
+from ..estimators.inputs import VERSION as INPUTS_VERSION
+from ..estimators.network import Network
+from ..estimators.weights import FORMAT, GENERAL, Card, NetworkCard, Regime, Weights
+from ..kernels import family
+from ..measurements import Rows
+from ..training.recipe import Devices, Predictor, Recipe, by_launch
+from ..version import VERSION
+
+_NO_INTERVAL = (Regime(name="not fitted: times alone are scored", up_to_s=1e30, rows=0, low=0.0, high=0.0),)
+
+
+@runtime_checkable
+class Correctable(Protocol):
+    """A predictor that few rows of a GPU can correct."""
+
+    def corrected(self, rows: Rows, devices: Devices, seed: int) -> Predictor:
+        """The predictor with what the rows say of their GPUs."""
+        ...
+
+
+def correctable(predictor: object) -> Correctable | None:
+    """The predictor, if few rows can correct it."""
+    return predictor if isinstance(predictor, Correctable) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class General:
+    """Weights of general networks alone, as a predictor."""
+
+    weights: Weights
+
+    def __call__(self, rows: Rows, devices: Devices) -> np.ndarray:
+        """Seconds, one per row."""
+        found = np.empty(len(rows))
+        for index, call, gpu, part in by_launch(rows, devices):
+            found[index] = learned.estimate(family(part.family[0]), call, gpu, self.weights).time_s
+        return found
+
+    def corrected(self, rows: Rows, devices: Devices, seed: int) -> Predictor:
+        """The estimate with a calibration of every GPU among the rows."""
+        calibration, calibrated = _needing("training.calibrate"), _needing("estimators.calibrated")
+        files = {
+            key: calibration.fit_calibration(part, devices[key], weights=self.weights, seed=seed)
+            for (key,), part in rows.groups("gpu")
+        }
+
+        def predict(asked: Rows, devices: Devices) -> np.ndarray:
+            found = np.empty(len(asked))
+            for index, call, gpu, part in by_launch(asked, devices):
+                kind = family(part.family[0])
+                found[index] = calibrated.estimate(kind, call, gpu, files[gpu.key], self.weights).time_s
+            return found
+
+        return predict
+
+
+def general(settings: Any = None, name: str = GENERAL) -> Recipe:
+    """The recipe of the shipped general network; `settings` as `synperf.training.learned.fit.Settings`."""
+    data, training = _needing("training.learned.data"), _needing("training.learned.fit")
+
+    def fit(rows: Rows, devices: Devices, seed: int) -> Predictor:
+        cards, networks = [], []
+        for (dtype,), part in rows.groups("dtype"):
+            table = data.table(part, devices)
+            chosen = settings or training.Settings.for_rows(len(table))
+            networks.append(training.fit(table, chosen, seed, known=False))
+            cards.append(_card(dtype, networks[-1], len(table)))
+        return General(_weights(str(rows.family[0]), seed, cards, networks))
+
+    return Recipe(
+        name=name, summary="launch floor + roofline times the correction of a network that knows no GPU", fit=fit
+    )
+
+
+def _card(dtype: str, network: Network, rows: int) -> NetworkCard:
+    return NetworkCard(
+        name=f"{dtype}.{GENERAL}", scope=GENERAL, dtypes=(dtype,), inputs=network.inputs, groups=network.groups,
+        num_layers=len(network.weights), rows=rows, held_out={}, regimes={"": _NO_INTERVAL},
+    )  # fmt: skip
+
+
+def _weights(family: str, seed: int, cards: list[NetworkCard], networks: list[Network]) -> Weights:
+    """Weights that are in no file."""
+    card = Card(
+        format=FORMAT, inputs_version=INPUTS_VERSION, family=family, sha256="", synperf=VERSION, seed=seed,
+        command="", date="", training_s=0.0, split="", sources={}, networks=tuple(cards),
+    )  # fmt: skip
+    return Weights(card, tuple(networks))
+
+
+def _needing(module: str) -> Any:
+    """A module of the package that needs the extra [train]."""
+    try:
+        return import_module(f"synperf.{module}")
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of("training", "train") from missing

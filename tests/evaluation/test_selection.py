@@ -1,0 +1,91 @@
+"""Which rows are fitted to and which are scored."""
+
+from dataclasses import replace
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from synperf.errors import FieldError, UnknownNameError
+from synperf.evaluation.selection import Selection, is_random_test, is_split_test, pool
+from synperf.measurements import Rows
+
+from .toy_pools import identities, rows
+
+
+def test_no_row_is_fitted_to_and_scored():
+    found = pool([rows("l40s"), rows("a100_sxm")], Selection(), is_split_test)
+    fitted, scored = found.rows.take(found.fit), found.rows.take(found.test)
+    assert len(fitted) + len(scored) == len(found.rows)
+    assert not identities(fitted) & identities(scored)
+
+
+def test_a_new_shape_has_no_call_of_its_weights_in_training():
+    found = pool([rows("l40s")], Selection(), is_split_test)
+    weights = [set(zip(*(found.rows.fields[x][mask] for x in "nk"), strict=True)) for mask in (found.fit, found.test)]
+    assert weights[0]
+    assert weights[1]
+    assert not weights[0] & weights[1]
+
+
+def test_biased_rows_are_never_used():
+    part = rows("l40s")
+    biased = np.arange(len(part)) % 2 == 0
+    found = pool([replace(part, biased=biased)], Selection(), is_split_test)
+    assert identities(found.rows) == identities(part.take(~biased))
+
+
+def test_random_rows_are_told_by_the_call_and_the_engine():
+    part = rows("l40s")
+    f = part.fields
+    texts = [f"vllmx{m}x{n}x{k}x1xbf16" for m, n, k in zip(f["m"], f["n"], f["k"], strict=True)]
+    assert is_random_test(part).tolist() == [crc32(text.encode()) % 5 == 0 for text in texts]
+
+
+def test_a_random_test_row_is_one_on_every_gpu_and_not_for_every_engine():
+    assert (is_random_test(rows("l40s")) == is_random_test(rows("h100_sxm"))).all()
+    assert (is_random_test(rows("l40s")) != is_random_test(rows("l40s", engine="sglang"))).any()
+
+
+def test_of_each_group_so_many_rows_are_used():
+    both = Rows.join([rows("l40s"), rows("l40s", engine="sglang")])
+    found = pool([both], Selection(rows_per_group=5), is_split_test)
+    for engine in ("vllm", "sglang"):
+        own = found.rows.engine == engine
+        assert [(mask & own).sum() for mask in (found.fit, found.test, found.whole)] == [5, 5, 5]
+
+
+def test_the_choice_within_a_group_does_not_depend_on_other_groups():
+    alone = pool([rows("l40s")], Selection(rows_per_group=5), is_split_test)
+    beside = pool([rows("a100_sxm"), rows("l40s")], Selection(rows_per_group=5), is_split_test)
+    own = beside.rows.gpu == "l40s"
+    assert identities(alone.rows.take(alone.fit)) == identities(beside.rows.take(beside.fit & own))
+
+
+def test_another_seed_chooses_other_rows():
+    one, other = (pool([rows("l40s")], Selection(rows_per_group=5, seed=seed), is_split_test) for seed in (1, 2))
+    assert identities(one.rows) != identities(other.rows)
+
+
+def test_names_are_resolved_and_count_once():
+    assert Selection.of(["L40S", "l40s"], ["bf16", "bf16"]) == Selection(gpus=("l40s",), dtypes=("bf16",))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ({"gpus": ["h21"]}, UnknownNameError, "no GPU named 'h21'"),
+        ({"dtypes": ["bf17"]}, UnknownNameError, "no format named 'bf17'"),
+        ({"hold_out": ["h21"]}, UnknownNameError, "no GPU named 'h21'"),
+        ({"rows_per_group": 0}, FieldError, "rows_per_group: must be at least 1, got 0"),
+        ({"seed": -1}, FieldError, "seed: must be at least 0, got -1"),
+    ],
+)
+def test_what_is_wrong_is_refused(arguments, error, said):
+    with pytest.raises(error, match=said):
+        Selection.of(**arguments)
+
+
+def test_without_rows_there_is_nothing_to_do():
+    with pytest.raises(FieldError, match="rows: none are left of these GPUs and formats"):
+        pool([rows("l40s")], Selection(dtypes=("fp8",)), is_split_test)
