@@ -19,14 +19,12 @@ from ..hardware import GPU
 from ..kernels import KernelFamily
 from ..kernels.base import num_calls
 from ..measurements.source import POOLED, Columns, Key, Source
-from . import analytical
 from .estimate import Estimate
 from .measured_table import Correction, Table
 from .shapes import AXES
 
 ORIGIN = "measured"
 Trend = Callable[[KernelFamily, Any, GPU], Estimate]
-MOST_WIDENING = 2.0
 TABLES_HELD = 32  # tables that stay in memory, about 2 MB each
 
 
@@ -43,10 +41,14 @@ class Held:
 
 @dataclass(slots=True, eq=False)
 class Measured:
-    """The estimator of a source of measured rows and a trend. Tables are made when they are first asked for."""
+    """The estimator of a source of measured rows and a trend. Tables are made when they are first asked for.
+
+    `widening` is how much more a trend that was fitted to these rows errs on others: it widens new shapes' intervals.
+    """
 
     trend: Trend
     source: Source
+    widening: float = 1.0
     _held: OrderedDict[Key, Held | None] = field(default_factory=OrderedDict)
 
     def estimate(self, family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
@@ -91,25 +93,10 @@ class Measured:
 
     def _made(self, family: KernelFamily, key: Key, columns: Columns, gpu: GPU) -> Held:
         measured = family.call_type(engine=key.engine, kernel=key.kernel, dtype=key.dtype, **columns.numbers)
-        trend = self.trend(family, measured, gpu)
-        widening = _widening(trend, columns.time_s)
-        table = Table.of(family.name, columns.numbers, columns.time_s, columns.spread, trend.time_s, widening)
+        trend_s = self.trend(family, measured, gpu).time_s
+        table = Table.of(family.name, columns.numbers, columns.time_s, columns.spread, trend_s, self.widening)
         said = (f"timings of {columns.version} are samples of one kernel",) if key.engine == POOLED else ()
         return Held(gpu=gpu, table=table, call=measured, version=columns.version, assumptions=said)
-
-
-def _widening(trend: Estimate, measured_s: np.ndarray) -> float:
-    """By how much a trend errs less on rows that it may have been fitted to than it says it does on others, at least 1.
-
-    Its interval is to hold 80 %; the factor is that by which the interval could be narrower and still hold as many of
-    these rows. The analytical estimate was fitted to no table.
-    """
-    if isinstance(trend.origin, str) and trend.origin == analytical.ORIGIN:
-        return 1.0
-    end_s = np.where(measured_s < trend.time_s, trend.low_s, trend.high_s)
-    with np.errstate(divide="ignore"):
-        used = np.abs(np.log(measured_s / trend.time_s)) / np.abs(np.log(end_s / trend.time_s))
-    return float(np.clip(1 / np.quantile(used, 0.8), 1.0, MOST_WIDENING))
 
 
 def _is_alike(call: Any, measured: Any, family: str) -> bool:
