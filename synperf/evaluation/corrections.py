@@ -14,52 +14,49 @@ from zlib import crc32
 
 import numpy as np
 
+from ..estimators.analytical import slowest
 from ..features import features
 from ..hardware import GPU, Calibration
 from ..kernels import family
 from ..measurements import Rows
+from ..training.hardware_fits import FAR_FROM_RIDGE, LARGE_EXTENT, LITTLE_WORK_S, TIMES_L2
 from ..training.recipe import Devices
 
-RECORD_ROWS = 16
-LIMITED = 1.0
-MARGIN = 4.0  # a pipe limits a row clearly where it takes so many times as long as the other
+RECORD_ROWS = {"math": 6, "dram": 6, "launch": 4}  # 16 rows, by what limits them
 
 
 def record_rows(rows: Rows, gpu: GPU, seed: int) -> np.ndarray:
-    """Indices of the 16 rows that a record is fitted to: 6 that math limits, 6 that DRAM limits, 4 of little work.
+    """Indices of the 16 rows that a record is fitted to: random ones of those that tell its constants by their shape.
 
-    They are drawn from the few per cent that are most of each kind, by figures that need no measurement.
+    Where too few do, those that come nearest. Test rows are left out, as every calibration leaves them out.
     """
     draw = np.random.default_rng([seed, crc32(gpu.key.encode())])
-    math_s, dram_s = _published_s(rows, gpu)
-    little = LIMITED / np.maximum(math_s, dram_s)  # the shortest first
     chosen: list[int] = []
-    for score, count in ((_limited(math_s, dram_s), 6), (_limited(dram_s, math_s), 6), (little, 4)):
-        left = np.setdiff1d(np.arange(len(rows)), chosen)
-        clear = max(int((score >= LIMITED).sum()), count)
-        best = left[np.argsort(-score[left], kind="stable")][: min(max(len(rows) // 50, 4 * count), clear)]
+    for kind, telling in _telling(rows, gpu).items():
+        count = RECORD_ROWS[kind]
+        left = np.setdiff1d(np.flatnonzero(~rows.is_test), chosen)
+        best = left[np.argsort(-telling[left], kind="stable")][: max(int((telling[left] >= 1).sum()), count)]
         chosen += draw.choice(best, min(count, len(best)), replace=False).tolist()
     return np.sort(np.array(chosen, dtype=np.intp))
 
 
-def _limited(wanted_s: np.ndarray, other_s: np.ndarray) -> np.ndarray:
-    """How long a row is in the pipe that clearly limits it; of others, next to nothing, in the order of the ratio."""
-    ratio = wanted_s / other_s
-    found: np.ndarray = np.where(ratio >= MARGIN, LIMITED + wanted_s, LIMITED * ratio / MARGIN)
-    return found
-
-
-def _published_s(rows: Rows, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
-    """(math, DRAM) seconds at published rates."""
-    math_s, dram_s = np.empty(len(rows)), np.empty(len(rows))
+def _telling(rows: Rows, gpu: GPU) -> dict[str, np.ndarray]:
+    """How far each row is what a constant needs: 1 where it is, less where it is not, by figures of the data sheet."""
+    math_s, dram_s, slowest_s, ratio = (np.empty(len(rows)) for _ in range(4))
     for _, index in rows.indices("engine", "kernel", "dtype"):
-        call = rows.take(index).call()
-        f = features(family(rows.family[0]), call, gpu)
-        math_s[index], dram_s[index] = (
-            f.flop / gpu.peak_flop_per_s(call.dtype),
-            f.compulsory_bytes / gpu.dram_bytes_per_s,
-        )
-    return math_s, dram_s
+        part = rows.take(index)
+        f = features(family(part.family[0]), part.call(), gpu)
+        slowest_s[index] = slowest(f, 0.0)[1]
+        math_s[index] = f.flop / gpu.peak_flop_per_s(part.call().dtype)
+        dram_s[index], ratio[index] = f.compulsory_bytes / gpu.dram_bytes_per_s, f.compulsory_bytes / gpu.l2_bytes
+    extents = [column for column in rows.fields.values() if column.dtype != object]
+    least = np.minimum.reduce([column for column in extents if column.max() > 1])
+    found = {
+        "math": np.minimum(math_s / dram_s / FAR_FROM_RIDGE, least / LARGE_EXTENT),
+        "dram": np.minimum(dram_s / math_s / FAR_FROM_RIDGE, ratio / TIMES_L2),
+        "launch": LITTLE_WORK_S / slowest_s,
+    }
+    return {kind: np.minimum(value, 1.0) for kind, value in found.items()}
 
 
 def recorded(rows: Rows, devices: Devices) -> dict[str, GPU]:
@@ -71,13 +68,17 @@ def recorded(rows: Rows, devices: Devices) -> dict[str, GPU]:
 
 
 def draws(rows: Rows, most: int, times: int, seed: int) -> Iterator[list[np.ndarray]]:
-    """Indices of `most` random rows of every GPU and kernel, in random order; half of them where they are few."""
+    """Indices of `most` random rows of every GPU and kernel, in random order; half of them where they are few.
+
+    Test rows are left out, as every calibration leaves them out.
+    """
+    fitted = np.flatnonzero(~rows.is_test)
     for draw in range(times):
         yield [
-            np.random.default_rng([seed, draw, crc32(".".join(label).encode())]).permutation(index)[
+            np.random.default_rng([seed, draw, crc32(".".join(label).encode())]).permutation(fitted[index])[
                 : min(most, len(index) // 2)
             ]
-            for label, index in rows.indices("gpu", "kernel", "dtype")
+            for label, index in rows.take(fitted).indices("gpu", "kernel", "dtype")
         ]
 
 

@@ -50,17 +50,13 @@ class General:
 
     def corrected(self, rows: Rows, devices: Devices, seed: int) -> Predictor:
         """The estimate with a calibration of every GPU among the rows."""
-        calibration, calibrated = _needing("training.calibrate"), _needing("estimators.calibrated")
-        files = {
-            key: calibration.fit_calibration(part, devices[key], weights=self.weights, seed=seed)
-            for (key,), part in rows.groups("gpu")
-        }
+        fit = _needing("training.calibrate").fit_calibration
+        fits = {key: fit(part, devices[key], self.weights, seed) for (key,), part in rows.groups("gpu")}
 
-        def predict(asked: Rows, devices: Devices) -> np.ndarray:
+        def predict(asked: Rows, _: Devices) -> np.ndarray:
             found = np.empty(len(asked))
-            for index, call, gpu, part in by_launch(asked, devices):
-                kind = family(part.family[0])
-                found[index] = calibrated.estimate(kind, call, gpu, files[gpu.key], self.weights).time_s
+            for (key,), index in asked.indices("gpu"):
+                found[index] = fits[key].predict(asked.take(index))
             return found
 
         return predict

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import FieldError
 from ..measurements import Rows
 from ..training.recipe import Devices, Predictor, Recipe
-from .corrections import draws, record_rows, recorded
+from .corrections import RECORD_ROWS, draws, record_rows, recorded
 from .general import correctable
 from .metrics import Errors
 from .recipes import OURS
@@ -20,6 +20,7 @@ from .splits import ALL, FEW_SHOT, UNSEEN_GPU, UNSEEN_PART, Case
 
 FEW = (20, 50, 100, 200, 500)  # rows of each kernel
 FEW_DRAWS = 2
+RECORD_SIZE = sum(RECORD_ROWS.values())
 FEW_BESIDE = 200  # rows of each kernel that are shown beside the record of a GPU
 
 
@@ -95,8 +96,9 @@ def _unseen(fitted: Fitted, rows: Rows, seed: int) -> Iterator[Result]:
     if fitted.is_ours:
         yield from fitted.scored(rest, UNSEEN_PART, RECORD, recorded(rows.take(record), devices))
     if (own := correctable(fitted.predictor)) is not None:
-        better = own.corrected(rows.take(few), devices, seed)
-        yield from fitted.scored(rest, UNSEEN_PART, few_shot(FEW_BESIDE), predictor=better)
+        for used, variant in ((record, few_shot(RECORD_SIZE)), (few, few_shot(FEW_BESIDE))):
+            better = own.corrected(rows.take(used), devices, seed)
+            yield from fitted.scored(rest, UNSEEN_PART, variant, predictor=better)
 
 
 def _record_rows(rows: Rows, devices: Devices, seed: int) -> np.ndarray:

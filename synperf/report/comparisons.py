@@ -150,7 +150,8 @@ def _said(found: Comparison) -> Iterator[str]:
         yield "no GPU has a calibration record here: shares of the published rates are typical ones, launch floors none"
     if RECORD in variants:
         yield "a GPU that is left out has launch floors of the nearest other one and median shares of the others' rates"
-        yield "the 16 rows of a record are chosen by shape: 6 that math limits, 6 that DRAM limits, 4 of little work"
+        yield "few-shot N is `synperf calibrate` on N rows: the 16 of the record, else random ones of each kernel"
+        yield "the 16 rows of a record are drawn by shape: 6 that math limits, 6 that DRAM limits, 4 of next to no work"
     for case in found.cases() if split in LEAVING_OUT else ():
         left = set(case.split("+"))
         near = {gpu for group in TWINS if left & set(group) for gpu in group} - left
