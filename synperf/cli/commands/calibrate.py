@@ -1,0 +1,66 @@
+"""Calibrate the estimates of a GPU on rows that you measured there: its sustained rates, and a correction per kernel.
+
+What to measure: synperf calibrate --plan --gpu h100_sxm > rows.csv
+
+With the times filled in: synperf calibrate rows.csv --gpu h100_sxm --out h100.json
+
+Errors before and after are of rows that were left out of the fit; what is not surely better stays as it was.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import FieldError
+from ...hardware import GPU
+from ...kernels.base import dtype_of
+from ..arguments import AsJson, GpuName, device
+from ..show import text_of
+
+
+def calibrate(
+    rows: Annotated[
+        Path | None, typer.Argument(metavar="ROWS", help="measured rows: .csv, .jsonl or .parquet, as in measurements")
+    ] = None,
+    gpu: GpuName = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the calibration, as JSON")] = None,
+    engine: Annotated[str | None, typer.Option(metavar="NAME", help="engine of rows that name none")] = None,
+    kernel: Annotated[str | None, typer.Option(metavar="NAME", help="kernel of rows that name none")] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="print the shapes to measure as CSV, and do nothing else")
+    ] = False,
+    dtype: Annotated[str, typer.Option(metavar="NAME", help="format of the shapes of --plan")] = "bf16",
+    seed: Annotated[int, typer.Option(metavar="N", help="of the split into rows to fit and to check")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    if plan:
+        _plan(rows, out, as_json, device(gpu, None), dtype)
+        return
+    if rows is None:
+        raise FieldError("rows: none given; right would be a file of measured rows, or --plan for what to measure")
+    from ...measurements import read_file  # --help needs none of them
+    from ...report import calibrations
+    from ...tables.outfile import require_other
+    from ...training.calibrate import fit_calibration, save
+
+    if out is not None:
+        require_other("out", out, {"rows": rows, "gpu": gpu})
+    one = device(gpu, None)
+    fit = fit_calibration(read_file(rows, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
+    shown = text_of(as_json, lambda: calibrations.to_dict(fit.file, one), lambda: calibrations.to_text(fit.file, one))
+    if out is not None:
+        save(fit, out)
+    print(shown)
+
+
+def _plan(rows: Path | None, out: Path | None, as_json: bool, gpu: GPU, dtype: str) -> None:
+    """Prints the shapes to measure."""
+    from ...training.calibration_plan import plan_csv
+
+    for name, given in (("rows", rows), ("out", out), ("json", as_json or None)):
+        if given is not None:
+            raise FieldError(f"{name}: it does not go with --plan, which prints CSV; right would be one of the two")
+    print(plan_csv(gpu, dtype_of("dtype", dtype)))

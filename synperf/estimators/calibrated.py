@@ -1,0 +1,150 @@
+"""The learned estimate with what a user's own rows say: the GPU's sustained rates, and a correction per kernel.
+
+A kernel that no correction was fitted for has the learned estimate on the calibrated GPU, or the analytical one where
+there are no weights; the answer's origin says which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..errors import FieldError
+from ..hardware import GPU, Calibration
+from ..kernels import KernelFamily
+from ..kernels.dispatch import resolve
+from . import analytical, learned
+from .calibration_file import HARDWARE, ZERO_SHOT, CalibrationFile, Residual, read, require_gpu
+from .estimate import Estimate
+from .network import Network
+from .weights import Weights, shipped
+
+ORIGIN = "calibrated"
+
+
+def estimate(
+    kind: KernelFamily, call: Any, gpu: GPU, calibration: CalibrationFile | str | Path, weights: Weights | None = None
+) -> Estimate:
+    """Time of one call, or of columns of calls, by a calibration or the file that holds one.
+
+    Raises:
+        FileFormatError: the file is damaged or of another version.
+        FieldError: it is of another GPU, or was made for other weights; else as the learned estimate.
+        UnsupportedError: as the analytical estimate.
+    """
+    found = calibration if isinstance(calibration, CalibrationFile) else read(calibration)
+    weights = weights or shipped(kind.name)
+    device = calibrated_gpu(gpu, found)
+    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    if weights is None or learned.choose(weights, gpu.key, call.dtype, engine, kernel) is None:
+        return _marked(analytical.estimate(kind, call, device), found, "the launch floor")
+    answer = learned.answer(kind, call, device, engine, kernel, weights)
+    own = found.kernels.get(f"{engine}.{kernel}.{call.dtype}")
+    regimes = (own.regimes if own else ()) or answer.choice.regimes
+    if own is None or own.method in (ZERO_SHOT, HARDWARE):
+        made = learned.finish(kind, call, device, (engine, kernel), answer, answer.correction, regimes)
+        return _marked(made, found, "the rates of the GPU")
+    require_weights(found, weights)
+    residual = found.residuals[f"{kernel}.{call.dtype}"]
+    scaled = scaled_inputs(answer.choice.network, answer.logs)
+    correction = answer.correction + added(residual, engine, answer.choice.network, scaled, answer.hidden)
+    made = learned.finish(kind, call, device, (engine, kernel), answer, correction, regimes, ORIGIN)
+    return _marked(made, found, f"{own.method}, {own.rows} rows of {kernel} {call.dtype} in {engine}")
+
+
+def calibrated_gpu(gpu: GPU, found: CalibrationFile) -> GPU:
+    """The GPU with the rates and launch floors of a calibration.
+
+    Raises:
+        FieldError: the calibration is of another GPU.
+    """
+    require_gpu(found, gpu.key)
+    return _device(gpu, _Same(found))
+
+
+class _Same:
+    """A calibration as a key: itself alone is equal to it."""
+
+    __slots__ = ("found",)
+
+    def __init__(self, found: CalibrationFile) -> None:
+        self.found = found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.found is self.found
+
+    def __hash__(self) -> int:
+        return id(self.found)
+
+
+@lru_cache(maxsize=64)
+def _device(gpu: GPU, one: _Same) -> GPU:
+    """One object for one pair, so that what is cached by GPU is found again."""
+    hardware = one.found.hardware
+    record = Calibration(
+        clock_share=hardware.clock_share,
+        dram_share=hardware.dram_share,
+        l2_share=hardware.l2_share,
+        launch_floor_s=MappingProxyType(dict(hardware.launch_floor_s)),
+        launch_floor_from=hardware.launch_floor_from,
+        provenance=MappingProxyType(dict(hardware.said)),
+    )
+    return replace(gpu, calibration=record)
+
+
+def require_weights(found: CalibrationFile, weights: Weights) -> None:
+    """Checks that residual parts are for these weights.
+
+    Raises:
+        FieldError: they were made for others.
+    """
+    digest = weights.card.sha256[:12]
+    if found.weights != digest:
+        was = found.weights or "none"
+        raise FieldError(f"calibration: made for the weights {was}, not {digest}; calibrate again")
+
+
+def scaled_inputs(network: Network, logs: np.ndarray) -> np.ndarray:
+    """(rows, D) inputs cut to the range of the training and scaled to 0..1 over it."""
+    width = np.maximum(network.high - network.low, 1e-3)
+    scaled: np.ndarray = np.clip((logs - network.low) / width, 0.0, 1.0).astype(np.float64)
+    return scaled
+
+
+def added(one: Residual, engine: str, network: Network, scaled: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """(rows,) what a residual part adds to log(time / base).
+
+    Raises:
+        FieldError: it does not fit the network.
+    """
+    sizes = (len(one.input_weights), len(one.hidden_weights))
+    if sizes != (scaled.shape[1], hidden.shape[1]) or not set(one.coordinates) <= set(network.inputs):
+        raise FieldError("calibration: its residual part does not fit the weights; calibrate again")
+    total = one.shifts.get(engine, 0.0) + scaled @ np.array(one.input_weights)
+    total = total + hidden.astype(np.float64) @ np.array(one.hidden_weights)
+    if one.points:
+        columns = [network.inputs.index(name) for name in one.coordinates]
+        own = np.array([1.0 + one.own * (name == engine) for name in one.point_engines])
+        total = total + bumps(scaled[:, columns], np.array(one.points), one.length) @ (own * np.array(one.heights))
+    cut: np.ndarray = np.clip(total, one.low, one.high)
+    return cut
+
+
+def bumps(at: np.ndarray, points: np.ndarray, length: float) -> np.ndarray:
+    """(rows, points) exp(-distance**2 / 2 length**2)."""
+    square = (at**2).sum(axis=1)[:, None] + (points**2).sum(axis=1) - 2.0 * at @ points.T
+    near: np.ndarray = np.exp(np.maximum(square, 0.0) / (-2.0 * length**2))
+    return near
+
+
+def _marked(made: Estimate, found: CalibrationFile, what: str) -> Estimate:
+    """The estimate with a sentence on the calibration behind its assumptions."""
+    sentence = f"calibrated on {found.date}: {what}"
+    return replace(
+        made, assumptions=(*made.assumptions, sentence), versions={**made.versions, "calibration": found.date}
+    )

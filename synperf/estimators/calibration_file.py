@@ -1,0 +1,158 @@
+"""A user's calibration of one GPU: what its file holds. A small JSON document, read as data alone."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import FieldError, FileFormatError
+from ..hardware.fields import show
+from .weights import Regime
+
+FORMAT = 1
+ZERO_SHOT, HARDWARE = "zero-shot", "hardware"  # methods without a residual part
+
+
+class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Sustained rates as shares of the published ones, launch floors by `kernel.dtype`, and where each is from."""
+
+    clock_share: float | None
+    dram_share: float | None
+    l2_share: float | None
+    launch_floor_s: dict[str, float]
+    launch_floor_from: str
+    said: dict[str, str]
+
+
+class Residual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is added to the network's log(time / base), for the engines of one kernel and format.
+
+    A shift of each engine, linear parts in the inputs (scaled to 0..1 over their training range) and in the last hidden
+    layer, and bumps around calibration rows in the scaled `coordinates`, which count more for the row's own engine.
+    """
+
+    network: str
+    shifts: dict[str, float]  # by engine
+    input_weights: tuple[float, ...]
+    hidden_weights: tuple[float, ...]
+    coordinates: tuple[str, ...]
+    points: tuple[tuple[float, ...], ...]
+    point_engines: tuple[str, ...]
+    heights: tuple[float, ...]
+    length: float  # of a bump
+    own: float  # how much more a bump counts for its own engine
+    low: float  # the sum is cut to what the calibration rows have
+    high: float
+
+
+class Kernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was chosen for one `engine.kernel.dtype`, with held-out mean absolute relative errors before and after."""
+
+    method: str
+    why: str
+    rows: int
+    before: float
+    after: float
+    regimes: tuple[Regime, ...]
+
+
+class CalibrationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole document. `residuals` are by `kernel.dtype`, `kernels` by `engine.kernel.dtype`."""
+
+    format: int
+    family: str
+    gpu: str
+    weights: str  # digest of the weights that the residual parts correct; empty where there were none
+    synperf: str
+    date: str
+    seed: int
+    rows: int
+    sources: dict[str, int]  # rows by file
+    hardware: Hardware
+    kernels: dict[str, Kernel]
+    residuals: dict[str, Residual]
+
+
+def read(path: str | Path, gpu: str | None = None) -> CalibrationFile:
+    """The calibration in a file; `gpu` is the key of the GPU that it is wanted for.
+
+    Raises:
+        FileFormatError: it cannot be read, is damaged, or of another version.
+        FieldError: it is of another GPU.
+    """
+    found = parse(_bytes(Path(path)), Path(path).name)
+    if gpu is not None:
+        require_gpu(found, gpu)
+    return found
+
+
+def require_gpu(found: CalibrationFile, gpu: str) -> None:
+    """Checks that a calibration is of that GPU.
+
+    Raises:
+        FieldError: it is of another.
+    """
+    if found.gpu != gpu:
+        raise FieldError(f"calibration: it is of {found.gpu}, not of {gpu}; right would be --gpu {found.gpu}")
+
+
+def parse(data: bytes, where: str) -> CalibrationFile:
+    """The calibration that a document is.
+
+    Raises:
+        FileFormatError: it is damaged, or of another version; the message begins with `where`.
+    """
+    try:
+        document: Any = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise FileFormatError(f"{where}: not a whole JSON document ({wrong}); calibrate again") from None
+    version = document.get("format") if isinstance(document, dict) else None
+    if version != FORMAT or isinstance(version, bool):
+        shown = f"format is {show(version)}, right would be {FORMAT}"
+        raise FileFormatError(f"{where}: not a calibration of this version: {shown}; calibrate again")
+    try:
+        found = msgspec.convert(document, CalibrationFile)
+    except msgspec.ValidationError as wrong:
+        raise FileFormatError(f"{where}: not a calibration ({wrong}); calibrate again") from None
+    problem = _problem(found)
+    if problem:
+        raise FileFormatError(f"{where}: {problem}; calibrate again")
+    return found
+
+
+def render(found: CalibrationFile) -> bytes:
+    """The document as a file holds it."""
+    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+
+
+def _problem(found: CalibrationFile) -> str:
+    """What cannot be in a document whose types are right, or an empty text."""
+    hardware = found.hardware
+    shares = {name: getattr(hardware, name) for name in ("clock_share", "dram_share", "l2_share")}
+    values = {name: value for name, value in shares.items() if value is not None}
+    values |= {f"launch_floor_s.{key}": value for key, value in hardware.launch_floor_s.items()}
+    for field, value in values.items():
+        if not 0 < value < 10:
+            return f"hardware.{field}: {show(value)} is not a number above 0 and below 10"
+    for key, one in found.kernels.items():
+        if any(not (isfinite(r.low) and isfinite(r.high)) for r in one.regimes):
+            return f"kernels.{key}: a regime that is not a number"
+    return next((text for key, one in found.residuals.items() if (text := _misfit(key, one))), "")
+
+
+def _misfit(key: str, one: Residual) -> str:
+    if not (len(one.points) == len(one.point_engines) == len(one.heights)):
+        return f"residuals.{key}: points, point_engines and heights are not of one length"
+    if any(len(point) != len(one.coordinates) for point in one.points) or one.length <= 0:
+        return f"residuals.{key}: points do not fit the coordinates"
+    return "" if one.low <= one.high else f"residuals.{key}: low is above high"
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as wrong:
+        raise FileFormatError(f"{path}: {getattr(wrong, 'strerror', None) or wrong}") from None

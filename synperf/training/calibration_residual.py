@@ -1,0 +1,181 @@
+"""What a network's correction lacks on some rows of one kernel and format: kernel ridge regression in closed form.
+
+The covariance of two rows is a sum: a shift that all share, one of each engine, products of the scaled inputs, products
+of the last hidden layer (a fine-tune of the last layer, pulled to no change), and bumps in the shape's extents.
+A candidate says how large each is in log(time); 0 leaves a part out. Odd rows weigh less, as under Student's t.
+Source: Rasmussen, Williams, "Gaussian Processes for Machine Learning", 2006, sections 2.2 and 9.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..estimators.calibrated import bumps, scaled_inputs
+from ..estimators.calibration_file import Residual
+from ..estimators.network import Network
+
+COORDINATES = ("m", "n", "k")
+NOISE = 0.08  # of log(time): what repeats and sources of one kernel differ by
+FREEDOM = 3.0  # of Student's t
+ROUNDS = 4  # of reweighting
+LENGTH = 0.25  # of a bump, in ranges of the training
+OWN = 0.25  # how much more a bump counts for its own engine
+CUT = 0.1  # how far beyond the residuals of its rows a correction may go
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Standard deviations of the parts."""
+
+    name: str
+    shift: float = 0.1
+    engine: float = 0.05
+    inputs: float = 0.0
+    hidden: float = 0.0
+    bump: float = 0.0
+
+
+CANDIDATES = (
+    Candidate(name="scale"),
+    Candidate(name="ridge", inputs=0.05),
+    Candidate(name="fine-tune", hidden=0.05),
+    Candidate(name="kriging", bump=0.1),
+    Candidate(name="all parts, weak", shift=0.05, engine=0.03, inputs=0.02, hidden=0.03, bump=0.04),
+    Candidate(name="all parts", inputs=0.035, hidden=0.06, bump=0.08),
+    Candidate(name="all parts, strong", inputs=0.05, hidden=0.1, bump=0.12),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """Rows of one kernel and format as a residual part sees them."""
+
+    engine: np.ndarray  # text
+    scaled: np.ndarray  # (rows, D)
+    hidden: np.ndarray  # (rows, H)
+    points: np.ndarray  # (rows, C) scaled coordinates
+
+    @classmethod
+    def of(cls, network: Network, engine: np.ndarray, logs: np.ndarray, hidden: np.ndarray) -> View:
+        """What a network makes of rows."""
+        scaled = scaled_inputs(network, logs[:, : len(network.inputs)])
+        columns = [network.inputs.index(name) for name in coordinates(network)]
+        own = hidden[:, : len(network.weights[-1])].astype(np.float64)
+        return cls(engine=engine.astype(str), scaled=scaled, hidden=own, points=scaled[:, columns])
+
+    def take(self, rows: np.ndarray) -> View:
+        """Some rows."""
+        return View(
+            engine=self.engine[rows], scaled=self.scaled[rows], hidden=self.hidden[rows], points=self.points[rows]
+        )
+
+
+def coordinates(network: Network) -> tuple[str, ...]:
+    """The inputs that bumps are placed by."""
+    return tuple(name for name in COORDINATES if name in network.inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Standard:
+    """How hidden units are centred and scaled, and inputs centred: by the calibration rows themselves."""
+
+    center: np.ndarray
+    scale: np.ndarray
+    middle: np.ndarray
+
+    @classmethod
+    def of(cls, view: View) -> Standard:
+        """Of the rows; a unit that hardly moves is not blown up."""
+        spread = view.hidden.std(axis=0)
+        scale = (spread + 0.05 * view.hidden.std() + 1e-6) * np.sqrt(view.hidden.shape[1])
+        return cls(center=view.hidden.mean(axis=0), scale=scale, middle=view.scaled.mean(axis=0))
+
+    def hidden(self, view: View) -> np.ndarray:
+        """(rows, H) whose products are about 1."""
+        found: np.ndarray = (view.hidden - self.center) / self.scale
+        return found
+
+    def inputs(self, view: View) -> np.ndarray:
+        """(rows, D) about 0."""
+        found: np.ndarray = view.scaled - self.middle
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parts:
+    """Products of rows with rows, by part: what candidates weigh differently."""
+
+    same: np.ndarray
+    inputs: np.ndarray
+    hidden: np.ndarray
+    bump: np.ndarray
+
+    @classmethod
+    def of(cls, standard: Standard, left: View, right: View) -> Parts:
+        """(left rows, right rows) of each part."""
+        return cls(
+            same=(left.engine[:, None] == right.engine[None, :]).astype(np.float64),
+            inputs=standard.inputs(left) @ standard.inputs(right).T,
+            hidden=standard.hidden(left) @ standard.hidden(right).T,
+            bump=bumps(left.points, right.points, LENGTH),
+        )
+
+    def take(self, left: np.ndarray, right: np.ndarray) -> Parts:
+        """Some rows of either side."""
+        both = np.ix_(left, right)
+        return Parts(same=self.same[both], inputs=self.inputs[both], hidden=self.hidden[both], bump=self.bump[both])
+
+    def covariance(self, c: Candidate) -> np.ndarray:
+        """The sum of the parts of a candidate."""
+        total = c.shift**2 + c.engine**2 * self.same
+        if c.inputs:
+            total = total + c.inputs**2 * self.inputs
+        if c.hidden:
+            total = total + c.hidden**2 * self.hidden
+        if c.bump:
+            total = total + c.bump**2 * (1.0 + OWN * self.same) * self.bump
+        return total
+
+
+def solve(covariance: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """(rows,) weights of the rows: those of ridge regression, reweighted for odd rows."""
+    weight = np.ones(len(residual))
+    for _ in range(ROUNDS):
+        alpha = np.linalg.solve(covariance + np.diag(NOISE**2 / weight), residual)
+        rest = residual - covariance @ alpha
+        weight = np.maximum((FREEDOM + 1.0) / (FREEDOM + (rest / NOISE) ** 2), 0.02)
+    found: np.ndarray = alpha
+    return found
+
+
+def limits(residual: np.ndarray) -> tuple[float, float]:
+    """What a correction is cut to."""
+    return float(min(residual.min(), 0.0)) - CUT, float(max(residual.max(), 0.0)) + CUT
+
+
+def residual_part(c: Candidate, view: View, residual: np.ndarray, network: Network, name: str) -> Residual:
+    """The fit of a candidate to all rows, as a file holds it."""
+    standard = Standard.of(view)
+    alpha = solve(Parts.of(standard, view, view).covariance(c), residual)
+    by_input = c.inputs**2 * (standard.inputs(view).T @ alpha)
+    by_hidden = c.hidden**2 * (standard.hidden(view).T @ alpha) / standard.scale
+    shared = c.shift**2 * alpha.sum() - standard.middle @ by_input - standard.center @ by_hidden
+    engines = sorted(set(view.engine.tolist()))
+    bumped = bool(c.bump) and view.points.shape[1] > 0
+    low, high = limits(residual)
+    return Residual(
+        network=name,
+        shifts={e: float(shared + c.engine**2 * alpha[view.engine == e].sum()) for e in engines},
+        input_weights=tuple(by_input.tolist()),
+        hidden_weights=tuple(by_hidden.tolist()),
+        coordinates=coordinates(network) if bumped else (),
+        points=tuple(map(tuple, view.points.tolist())) if bumped else (),
+        point_engines=tuple(view.engine.tolist()) if bumped else (),
+        heights=tuple((c.bump**2 * alpha).tolist()) if bumped else (),
+        length=LENGTH,
+        own=OWN,
+        low=low,
+        high=high,
+    )

@@ -1,0 +1,155 @@
+"""A GPU's sustained rates and launch floors, moved to where the network's estimate of its rows has the least error.
+
+The network knows how a time follows from the rates; so a few rows of any shape tell the rates through it, where the
+few that reach a rate directly may not come near it. Each value is pulled to where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..estimators import learned
+from ..estimators.inputs import inputs, logarithms, sustained
+from ..estimators.network import Network
+from ..estimators.weights import Weights
+from ..features import Features, features
+from ..hardware import GPU
+from ..hardware.records import typical_shares
+from ..kernels import KernelFamily, family
+from ..measurements import Rows
+from .calibration_hardware import fit_hardware
+
+PULL = 0.1  # a value that moves by a tenth costs as much as
+PULL_COST = 0.1  # this much error of one row
+STEPS = (0.2, 0.1, 0.1, 0.05)  # of the logarithm
+SHARES = ("clock_share", "dram_share")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Part:
+    """Rows of one engine, kernel and format with what does not depend on rates, and where they are among all."""
+
+    kind: KernelFamily
+    call: Any
+    features: Features
+    network: Network
+    network_name: str
+    group: int
+    index: np.ndarray
+
+    @property
+    def pool(self) -> str:
+        """The `kernel.dtype` that engines share."""
+        return f"{self.call.kernel}.{self.call.dtype}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What the network says of rows at some rates: columns of one length; a row that no network has is nan."""
+
+    base_s: np.ndarray
+    floor_s: np.ndarray
+    correction: np.ndarray
+    logs: np.ndarray
+    hidden: np.ndarray
+
+    def error(self, time_s: np.ndarray, added: np.ndarray | float = 0.0) -> np.ndarray:
+        """(rows,) absolute relative error with something added to the correction."""
+        found = np.maximum(self.base_s * np.exp(self.correction + added), self.floor_s)
+        error: np.ndarray = np.abs(found / time_s - 1.0)
+        return error
+
+
+def parts_of(rows: Rows, gpu: GPU, weights: Weights) -> list[Part]:
+    """The rows that some network answers for, by engine, kernel and format."""
+    found = []
+    for (engine, kernel, _), index in rows.indices("engine", "kernel", "dtype"):
+        call, kind = rows.take(index).call(), family(rows.family[0])
+        choice = learned.choose(weights, gpu.key, call.dtype, engine, kernel)
+        if choice is not None:
+            at = next(i for i, network in enumerate(weights.networks) if network is choice.network)
+            found.append(
+                Part(
+                    kind=kind, call=call, features=features(kind, call, gpu), network=choice.network,
+                    network_name=weights.card.networks[at].name, group=choice.group, index=index,
+                )
+            )  # fmt: skip
+    return found
+
+
+def seen(parts: list[Part], gpu: GPU, size: int) -> Seen:
+    """What the networks say of `size` rows on a GPU."""
+    networks = [part.network for part in parts]
+    depth, width = max(len(n.inputs) for n in networks), max(len(n.weights[-1]) for n in networks)
+    base, floor, correction = (np.full(size, np.nan) for _ in range(3))
+    logs, hidden = np.zeros((size, depth), np.float32), np.zeros((size, width), np.float32)
+    for part in parts:
+        rates = sustained(gpu, part.call.kernel, part.call.dtype)
+        base_s, named = inputs(part.kind, part.call, gpu, part.features, rates)
+        own = logarithms(named)
+        last = part.network.hidden(own, part.group)
+        base[part.index], floor[part.index] = base_s, part.features.floor_s
+        correction[part.index] = part.network.output(last, part.group)
+        logs[part.index, : own.shape[1]], hidden[part.index, : last.shape[1]] = own, last
+    return Seen(base_s=base, floor_s=floor, correction=correction, logs=logs, hidden=hidden)
+
+
+def adapted(rows: Rows, parts: list[Part], gpu: GPU, use: np.ndarray) -> GPU:
+    """The GPU as the rows of the mask `use` have it: tuned, from what they measure directly where that is nearer."""
+    measured = replace(gpu, calibration=fit_hardware(rows.take(use), gpu))
+    errors = [float(np.nansum(seen(parts, one, len(rows)).error(rows.time_s)[use])) for one in (gpu, measured)]
+    return tuned(parts, rows.time_s, measured if errors[1] < errors[0] else gpu, use)
+
+
+def tuned(parts: list[Part], time_s: np.ndarray, gpu: GPU, use: np.ndarray) -> GPU:
+    """The GPU with the rates of least error on the rows of the mask `use`."""
+    own = [part for part in parts if use[part.index].any()]
+    if not own:
+        return gpu
+    pools = sorted({part.pool for part in own})
+    x = np.zeros(len(SHARES) + len(pools))
+    best = _cost(own, time_s, gpu, pools, x, use)
+    for step in STEPS:
+        for i in range(len(x)):
+            for move in (-step, step):
+                tried = x.copy()
+                tried[i] += move
+                cost = _cost(own, time_s, gpu, pools, tried, use)
+                if cost < best:
+                    best, x = cost, tried
+    return moved(gpu, own, pools, x)
+
+
+def moved(gpu: GPU, parts: list[Part], pools: list[str], x: np.ndarray) -> GPU:
+    """The GPU with shares and the launch floors of `pools` times exp(x)."""
+    record, typical = gpu.calibration, typical_shares()
+    clock, dram = (
+        float((getattr(record, name) or typical[name]) * np.exp(by)) if by else getattr(record, name)
+        for name, by in zip(SHARES, x, strict=False)
+    )
+    floors: dict[str, float] = {}
+    first = {part.pool: part.call for part in reversed(parts)}
+    for pool, by in zip(pools, x[len(SHARES) :], strict=True):
+        if by:
+            call = first[pool]
+            floors[pool] = sustained(gpu, call.kernel, call.dtype).launch_s * float(np.exp(by))
+    merged: Mapping[str, float] = MappingProxyType({**record.launch_floor_s, **floors})
+    found = replace(record, launch_floor_s=merged, clock_share=clock, dram_share=dram)
+    return replace(gpu, calibration=found)
+
+
+def _cost(parts: list[Part], time_s: np.ndarray, gpu: GPU, pools: list[str], x: np.ndarray, use: np.ndarray) -> float:
+    """Sum of the errors of the rows in use, and what the moves cost."""
+    at, total = moved(gpu, parts, pools, x), 0.0
+    for part in parts:
+        rates = sustained(at, part.call.kernel, part.call.dtype)
+        base_s, named = inputs(part.kind, part.call, at, part.features, rates)
+        ratio = np.exp(part.network.correction(logarithms(named), part.group))
+        error = np.abs(np.maximum(base_s * ratio, part.features.floor_s) / time_s[part.index] - 1.0)
+        total += float(error[use[part.index]].sum())
+    return total + PULL_COST * float(((x / PULL) ** 2).sum())
