@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import hardware
 from .errors import FieldError, UnknownNameError
@@ -19,10 +19,15 @@ from .kernels.dispatch import resolve
 from .kernels.gemm_profile import TileProfile
 from .kernels.gemm_profile import read as read_profile
 
+if TYPE_CHECKING:
+    from .estimators.calibration_file import CalibrationFile
+
+    CalibrationSource = CalibrationFile | str | Path
+
 Table = TypeVar("Table")  # a list of dicts, a dict of columns, a polars DataFrame
 CHUNK = 16_384  # calls per pass of array arithmetic: the columns of one pass stay in the caches
 Estimator = Callable[[KernelFamily, Any, GPU], Estimate]
-_ESTIMATORS: dict[str, Estimator] = {learned.ORIGIN: learned.estimate, analytical.ORIGIN: analytical.estimate}
+ORIGINS = ("measured", learned.ORIGIN, analytical.ORIGIN)  # that may be asked for
 
 
 def parse_call(family_name: str, fields: Mapping[str, Any]) -> Call:
@@ -42,6 +47,7 @@ def predict(
     *,
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
+    calibration: CalibrationSource | None = None,
 ) -> Estimate: ...
 @overload
 def predict(
@@ -50,6 +56,7 @@ def predict(
     *,
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
+    calibration: CalibrationSource | None = None,
 ) -> Table: ...
 def predict(
     call: Any,
@@ -57,12 +64,15 @@ def predict(
     *,
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
+    calibration: CalibrationSource | None = None,
 ) -> Any:
     """How long a call takes, or each call of columns, or each row of a table.
 
     A call gives an `Estimate`. A table (a list of dicts, a dict of columns, a DataFrame) has the columns `family`
     and its fields, and gives a table of its kind with the results as further columns; a column `gpu` may name a GPU
-    per row. `origin` forces one estimator; without it the best that knows the family answers, and says which it was.
+    per row. `origin` forces one estimator; without it the learned one answers where there are weights for the format,
+    else the analytical one. `measured` looks into the tables of the extra [data] first, and calls that they do not
+    cover are answered, and marked, as without it. `calibration` is what `synperf calibrate` wrote for the GPU.
     `tiles` is a profile of recorded launches, or the CSV file that holds one.
 
     Raises:
@@ -73,14 +83,14 @@ def predict(
     device = None if gpu is None else _device(gpu)
     kind = _family_by_type().get(type(call))
     if kind is None:
-        return _predict_table(call, device, origin, tiles)
+        return _predict_table(call, device, origin, tiles, calibration)
     if device is None:
         raise FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
     said: tuple[str, ...] = ()
     if tiles is not None:
         call, sentence = tile_profile(tiles).fill(call, device)
         said = (sentence,)
-    estimate = _estimate(kind, call, device, _estimator(origin))
+    estimate = _estimate(kind, call, device, _estimator(origin, calibration))
     return replace(estimate, assumptions=estimate.assumptions + said) if said else estimate
 
 
@@ -101,6 +111,7 @@ def predict_file(
     changes: Sequence[str] = (),
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
+    calibration: CalibrationSource | None = None,
 ) -> None:
     """Predict every row of a table in a file, and write the table with the results: whole, or not at all.
 
@@ -116,36 +127,45 @@ def predict_file(
     def device(name: GPU | str | Path) -> GPU:
         return hardware.what_if(_device(name), changes)
 
-    estimate = partial(predict, origin=origin, tiles=tiles)
+    estimate = partial(predict, origin=origin, tiles=tiles, calibration=_read(calibration))
     plan = Plan(estimate=estimate, device=device, family=family, gpu=None if gpu is None else device(gpu))
     predict_file(calls, plan, out)
 
 
-def _predict_table(table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | str | Path | None) -> Any:
+def _predict_table(
+    table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | str | Path | None,
+    calibration: CalibrationSource | None,
+) -> Any:  # fmt: skip
     from .tables import Plan, is_table, predict_table  # not needed for a single call, and slow to import
 
     if not is_table(table):
         known = ", ".join(t.__name__ for t in _family_by_type())
         raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
     profile = None if tiles is None else tile_profile(tiles)
-    return predict_table(table, Plan(estimate=partial(predict, origin=origin, tiles=profile), device=_device, gpu=gpu))
+    estimate = partial(predict, origin=origin, tiles=profile, calibration=_read(calibration))
+    return predict_table(table, Plan(estimate=estimate, device=_device, gpu=gpu))
 
 
-def explain(call: Call, gpu: GPU | str | Path, *, tiles: TileProfile | str | Path | None = None) -> Explanation:
+def explain(
+    call: Call, gpu: GPU | str | Path, *, origin: str | None = None, tiles: TileProfile | str | Path | None = None,
+    calibration: CalibrationSource | None = None,
+) -> Explanation:  # fmt: skip
     """Why one call takes its time: tiles, grid, waves, the busiest SM, every pipe's demand, occupancy.
+
+    The estimate is that of `predict`; the parts are those of the analytical one.
 
     Raises: as `predict`; and FieldError where the call holds columns of many.
     """
     device, kind = _device(gpu), family_of(call)
     if num_calls(call) is not None:
         raise FieldError("call: one call is explained at a time, got columns")
+    estimate = predict(call, device, origin=origin, tiles=tiles, calibration=calibration)
     if tiles is None:
-        return explanation(kind, call, device)
-    filled, sentence = tile_profile(tiles).fill(call, device)
-    found = explanation(kind, filled, device)
-    estimate = replace(found.estimate, assumptions=(*found.estimate.assumptions, sentence))
+        return explanation(kind, call, device, estimate)
+    filled, _ = tile_profile(tiles).fill(call, device)
+    found = explanation(kind, filled, device, estimate)
     launch = found.launch if filled is call else replace(found.launch, choice_source="recorded")
-    return replace(found, estimate=estimate, launch=launch)
+    return replace(found, launch=launch)
 
 
 def tile_profile(path: TileProfile | str | Path) -> TileProfile:
@@ -186,9 +206,45 @@ def _best(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     return learned.estimate(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
 
 
-def _estimator(origin: str | None) -> Estimator:
+@cache
+def measured(*, with_test: bool = True) -> Estimator:
+    """The estimator of the installed measured tables; `with_test=False` leaves out what an evaluation is scored on.
+
+    Raises:
+        MissingExtraError: the extra [data] is not installed.
+    """
+    from .estimators.measured import Measured  # answers without tables need neither
+    from .measurements import aiconfigurator
+    from .measurements.source import Source
+
+    aiconfigurator.folder()
+    return Measured(trend=_best, source=Source.installed(with_test=with_test)).estimate
+
+
+def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Estimator:
+    if origin is not None and origin not in ORIGINS:
+        raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), ORIGINS)}")
+    if calibration is not None:
+        return _calibrated(origin, calibration)
     if origin is None:
         return _best
-    if not isinstance(origin, str) or origin not in _ESTIMATORS:
-        raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), _ESTIMATORS)}")
-    return _ESTIMATORS[origin]
+    if origin == learned.ORIGIN:
+        return learned.estimate
+    return analytical.estimate if origin == analytical.ORIGIN else measured()
+
+
+def _calibrated(origin: str | None, calibration: CalibrationSource) -> Estimator:
+    from .estimators import calibrated  # answers without a calibration need it not
+
+    if origin is not None:
+        raise FieldError(f"origin: a calibration corrects the learned estimate; right would be none, got {origin!r}")
+    return partial(calibrated.estimate, calibration=_read(calibration))
+
+
+def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:
+    """The calibration of a file, read once for all calls."""
+    if calibration is None or not isinstance(calibration, str | Path):
+        return calibration
+    from .estimators.calibration_file import read
+
+    return read(calibration)

@@ -16,7 +16,7 @@ from .scheduling import TaskGroups
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """One call taken apart. The estimate is the analytical one: its parts add up to its time."""
+    """One call taken apart: its parts add up to `analytical_s`, which `estimate` corrects where it is learned."""
 
     call: Any
     gpu: GPU
@@ -25,6 +25,7 @@ class Explanation:
     task: TaskGroups
     features: Features
     launch_floor_s: float
+    analytical_s: float
 
     @property
     def waves(self) -> int:
@@ -70,6 +71,7 @@ class Explanation:
             "registers": self.launch.registers,
             "shared_bytes": self.launch.shared_bytes,
             "launch_floor_s": self.launch_floor_s,
+            "analytical_s": self.analytical_s,
             "reduction_s": f.reduction_s,
             "roofline_s": f.roofline_s,
             "flop": f.flop,
@@ -84,13 +86,13 @@ class Explanation:
 _WORK = ("tensor_flop", "fma_flop", "xu_op", "load_bytes", "store_bytes", "port_bytes", "shared_bytes")
 
 
-def explanation(family: KernelFamily, call: Any, gpu: GPU) -> Explanation:
-    """Take one call apart.
+def explanation(family: KernelFamily, call: Any, gpu: GPU, estimate: Estimate) -> Explanation:
+    """Take one call apart, of which there is an estimate.
 
     Raises:
         UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
     """
-    estimate, task = analytical.estimate(family, call, gpu), family.decompose(call, gpu)
+    own, task = analytical.estimate(family, call, gpu), family.decompose(call, gpu)
     return Explanation(
         call=call,
         gpu=gpu,
@@ -98,5 +100,6 @@ def explanation(family: KernelFamily, call: Any, gpu: GPU) -> Explanation:
         launch=family.launch(call, gpu),
         task=task,
         features=analyse(family, call, gpu, task),
-        launch_floor_s=launch_floor(gpu, estimate.kernel, call.dtype)[0],
+        launch_floor_s=launch_floor(gpu, own.kernel, call.dtype)[0],
+        analytical_s=own.time_s,
     )

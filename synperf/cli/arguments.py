@@ -27,10 +27,13 @@ Changes = Annotated[
         "--set", metavar="FIELD=VALUE", help="change the GPU: dram_bytes_per_s=2x, num_sms=160, dram_bytes=192GB"
     ),
 ]
-Origin = Annotated[str | None, typer.Option(metavar="NAME", help="force one estimator: analytical")]
+Origin = Annotated[str | None, typer.Option(metavar="NAME", help="force one estimator: measured, learned, analytical")]
 Tiles = Annotated[
     Path | None,
     typer.Option("--tile-profile", metavar="FILE", help="CSV of recorded launches, whose tiles stand for near shapes"),
+]
+Calibration = Annotated[
+    Path | None, typer.Option("--calibration", metavar="FILE", help="what `synperf calibrate` wrote for this GPU")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 

@@ -38,10 +38,12 @@ class Estimate:
 
     @classmethod
     def join(cls, parts: Sequence[Estimate]) -> Estimate:
-        """Column estimates of one engine and kernel, one after the other."""
+        """Column estimates of one engine and kernel, one after the other; what any part rests on, all rest on."""
         columns: dict[str, Any] = concatenated(parts)
         if isinstance(parts[0].outside, list):
             columns["outside"] = [names for part in parts for names in part.outside]
+        columns["assumptions"] = tuple(dict.fromkeys(said for part in parts for said in part.assumptions))
+        columns["versions"] = {name: version for part in parts for name, version in part.versions.items()}
         return replace(parts[0], **columns)
 
     def __len__(self) -> int:

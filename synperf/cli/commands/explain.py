@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from ... import api
-from ...errors import FieldError
 from ...report import explanations
 from ...tables import outfile
-from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, tiles_of
+from ..arguments import AsJson, Calibration, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, tiles_of
 from ..show import text_of
 
 
@@ -22,14 +21,14 @@ def explain(
     changes: Changes = None,
     origin: Origin = None,
     tile_profile: Tiles = None,
+    calibration: Calibration = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="draw the waves over the SMs")] = None,
     as_json: AsJson = False,
 ) -> None:
-    if origin not in (None, "analytical"):
-        raise FieldError(f"origin: an explanation is analytical, since its parts add up to its time, got {origin!r}")
     if svg is not None:
-        outfile.require_other("svg", svg, {"gpu": gpu, "tile-profile": tile_profile})
-    explanation = api.explain(call(family, fields), device(gpu, changes), tiles=tiles_of(tile_profile))
+        outfile.require_other("svg", svg, {"gpu": gpu, "tile-profile": tile_profile, "calibration": calibration})
+    one, gpu_object, tiles = call(family, fields), device(gpu, changes), tiles_of(tile_profile)
+    explanation = api.explain(one, gpu_object, origin=origin, tiles=tiles, calibration=calibration)
     shown = text_of(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))
     if svg is None:
         print(shown)

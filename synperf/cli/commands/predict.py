@@ -17,7 +17,20 @@ import typer
 from ... import api
 from ...errors import FieldError
 from ...report import estimates
-from ..arguments import AsJson, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, distinct, tiles_of
+from ..arguments import (
+    AsJson,
+    Calibration,
+    Changes,
+    Family,
+    Fields,
+    GpuName,
+    Origin,
+    Tiles,
+    call,
+    device,
+    distinct,
+    tiles_of,
+)
 from ..show import show
 
 
@@ -28,6 +41,7 @@ def predict(
     changes: Changes = None,
     origin: Origin = None,
     tile_profile: Tiles = None,
+    calibration: Calibration = None,
     calls: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="a table: .csv, .jsonl, .parquet, or - for CSV on standard input"),
@@ -42,7 +56,7 @@ def predict(
         if out is not None:
             raise FieldError("out: it is for a table; right would be --calls FILE with it")
         one, gpu_object = call(family, fields), device(gpu, changes)
-        estimate = api.predict(one, gpu_object, origin=origin, tiles=tiles_of(tile_profile))
+        estimate = api.predict(one, gpu_object, origin=origin, tiles=tiles_of(tile_profile), calibration=calibration)
         show(as_json, lambda: estimates.to_dict(one, estimate), lambda: estimates.to_text(one, gpu_object, estimate))
         return
     if fields:
@@ -52,6 +66,8 @@ def predict(
     if out is not None:
         from ...tables.outfile import require_other  # one call needs no tables
 
-        require_other("out", out, {"tile-profile": tile_profile, "gpu": gpu})
-    tiles = tiles_of(tile_profile)
-    api.predict_file(calls, out, gpu, family=family, changes=distinct(changes), origin=origin, tiles=tiles)
+        require_other("out", out, {"tile-profile": tile_profile, "gpu": gpu, "calibration": calibration})
+    api.predict_file(
+        calls, out, gpu, family=family, changes=distinct(changes), origin=origin, tiles=tiles_of(tile_profile),
+        calibration=calibration,
+    )  # fmt: skip
