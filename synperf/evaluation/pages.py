@@ -1,7 +1,8 @@
 """Writes the tables of docs/accuracy.md and docs/measurements.md, so that no figure there is typed by hand.
 
-    python -m synperf.evaluation.pages [--docs DIRECTORY]
+    python -m synperf.evaluation.pages [--docs DIRECTORY] [--origin NAME ...] [--comparison FILE ...]
 
+`--comparison` names what `synperf evaluate --split ... --out FILE` has written: those fits take hours, and need torch.
 Each table stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; the text round it is left alone.
 """
 
@@ -12,6 +13,7 @@ from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from rich.console import Console
 from rich.progress import Progress
@@ -19,28 +21,87 @@ from rich.progress import Progress
 from ..errors import FileFormatError, PerfError
 from ..measurements import aiconfigurator
 from ..measurements.aiconfigurator import FileAudit
-from .evaluate import ALL, Report, Score, evaluate
+from .evaluate import ALL, BEST, TEST, Report, Score, evaluate
+from .regimes import MEANT
+from .results import Comparison, Mean
+from .state import read
 
-_SCORE_HEAD = ("rows", "mean", "median", "P90", "wMAPE", "bias", "coverage", "below floor", "roofline mean", "median")
+_SCORE_HEAD = (
+    "rows", "mean", "median", "P90", "wMAPE", "bias", "coverage", "width", "below floor", "roofline mean", "median",
+)  # fmt: skip
+_KERNEL_HEAD = ("GPU", "engine", "kernel", "format")
+_TEXTS = ("GPU", "engine", "kernel", "format", "file", "why", "recipe", "regime", "left out")
+_WORST = 20
 
 
-def accuracy_tables(report: Report) -> dict[str, str]:
-    """Tables of a report by name: totals on all rows and on the test rows, and every kernel on all rows."""
-    by_kernel = [s for s in report.scores if s.engine != ALL and s.split == "all"]
-    heads = ("GPU", "engine", "kernel", "format", *_SCORE_HEAD)
+def accuracy_tables(report: Report, name: str) -> dict[str, str]:
+    """Tables of a report, named after it: totals on test rows and all rows, formats, kernels, worst cells, regimes."""
+    by_kernel = {split: [s for s in report.scores if s.engine != ALL and s.split == split] for split in (ALL, TEST)}
+    worst = sorted(by_kernel[TEST], key=lambda s: -s.estimate.mape)[:_WORST]
     return {
-        "all rows": _table(("GPU", *_SCORE_HEAD), [(s.gpu, *_cells(s)) for s in report.totals("all")]),
-        "test rows": _table(("GPU", *_SCORE_HEAD), [(s.gpu, *_cells(s)) for s in report.totals("test")]),
-        "kernels": _table(heads, [(s.gpu, s.engine, s.kernel, s.dtype, *_cells(s)) for s in by_kernel]),
-        "source": f"{report.origin} estimate of {report.family}, synperf {report.version}, rows of {report.source}.",
+        f"{name}: test rows": _table(("GPU", *_SCORE_HEAD), [(s.gpu, *_cells(s)) for s in report.totals(TEST)]),
+        f"{name}: all rows": _table(("GPU", *_SCORE_HEAD), [(s.gpu, *_cells(s)) for s in report.totals(ALL)]),
+        f"{name}: formats": _table(("format", *_SCORE_HEAD), [(s.dtype, *_cells(s)) for s in report.by_dtype(TEST)]),
+        f"{name}: kernels": _table((*_KERNEL_HEAD, *_SCORE_HEAD), map(_kernel, by_kernel[TEST])),
+        f"{name}: worst": _table((*_KERNEL_HEAD, *_SCORE_HEAD), map(_kernel, worst)),
+        f"{name}: regimes": _regimes(report),
+        f"{name}: source": f"{report.origin} estimate of {report.family}, synperf {report.version}, {report.source}.",
     }
+
+
+def _kernel(s: Score) -> tuple[str, ...]:
+    return s.gpu, s.engine, s.kernel, s.dtype, *_cells(s)
 
 
 def _cells(s: Score) -> tuple[str, ...]:
     e, r = s.estimate, s.roofline
     errors = [f"{value:.1%}" for value in (e.mape, e.median, e.p90, e.wmape)]
-    shares = (f"{e.bias:+.1%}", f"{s.coverage:.1%}", f"{s.below_floor:.3%}")
+    over = f" ({s.width_over_median:.1f}x)" if s.width_over_median is not None else ""
+    shares = (f"{e.bias:+.1%}", f"{s.coverage:.1%}", f"{s.width:.1%}{over}", f"{s.below_floor:.3%}")
     return (f"{s.rows:,}", *errors, *shares, f"{r.mape:.1%}", f"{r.median:.1%}")
+
+
+def _regimes(report: Report) -> str:
+    """Regimes of the test rows whose intervals do not hold what they should."""
+    found = report.regimes_of(TEST)
+    wrong = [(r.name, f"{r.rows:,}", f"{r.coverage:.1%}") for r in found if not r.is_as_meant]
+    head = f"{len(wrong)} of {len(found)} regimes are outside {MEANT[0]:.0%} to {MEANT[1]:.0%}.\n\n"
+    return head + _table(("regime", "rows", "coverage"), wrong)
+
+
+def comparison_tables(found: Comparison) -> dict[str, str]:
+    """Tables of a comparison by name: means of the recipes, errors on every GPU, and what was compared."""
+    split, means, s = found.settings.split, found.means(), found.settings
+    gpus = sorted({r.gpu for r in found.results if r.part == found.part()} - {ALL})
+    by_gpu = [(gpu, *(f"{_on(found, mean, gpu):.1%}" for mean in means)) for gpu in gpus]
+    cases = [(case, *(f"{_on(found, mean, ALL, case):.1%}" for mean in means)) for case in found.cases()]
+    names = [_recipe(mean) for mean in means]
+    harm = found.worst_harm()
+    said = f" Few-shot minus zero-shot at its worst: {100 * harm:+.2f} points." if harm is not None else ""
+    return {
+        split: _table(
+            ("recipe", "mean", "median", "P90", "wMAPE", "bias", "worst case", "fit", "1000 rows"), map(_mean, means)
+        ),
+        f"{split}: GPUs": _table(("GPU", *names), by_gpu),
+        f"{split}: cases": _table(("left out", *names), cases),
+        f"{split}: source": f"synperf {s.version}, rows of {s.source}, {' '.join(s.dtypes) or 'every format'}, at most "
+        f"{s.rows_per_group:,} of each group, seed {s.seed}.{said}",
+    }
+
+
+def _mean(mean: Mean) -> tuple[str, ...]:
+    e = mean.errors
+    errors = [f"{value:.1%}" for value in (e.mape, e.median, e.p90, e.wmape)]
+    times = (f"{mean.fit_s:.1f} s", f"{mean.predict_s_per_1000 * 1e3:.1f} ms")
+    return (_recipe(mean), *errors, f"{e.bias:+.1%}", f"{mean.worst:.1%}", *times)
+
+
+def _recipe(mean: Mean) -> str:
+    return f"{mean.recipe}, {mean.variant}" if mean.variant else mean.recipe
+
+
+def _on(found: Comparison, mean: Mean, gpu: str, case: str | None = None) -> float:
+    return fmean(r.errors.mape for r in found.of(mean.recipe, mean.variant, gpu=gpu, case=case))
 
 
 def audit_tables(files: Sequence[FileAudit]) -> dict[str, str]:
@@ -57,7 +118,7 @@ def audit_tables(files: Sequence[FileAudit]) -> dict[str, str]:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    rule = ["--" if name in ("GPU", "engine", "kernel", "format", "file", "why") else "--:" for name in head]
+    rule = ["--" if name in _TEXTS else "--:" for name in head]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
@@ -91,23 +152,45 @@ def write(path: Path, tables: Mapping[str, str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Evaluates and writes both pages; the exit code."""
+    """Evaluates, reads the comparisons and writes both pages; the exit code."""
     parser = ArgumentParser(prog="python -m synperf.evaluation.pages", description="Write the tables of the docs.")
     parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the pages are")
-    docs = parser.parse_args(arguments).docs
+    parser.add_argument("--origin", nargs="*", default=["best", "measured", "analytical"], help="estimators to score")
+    parser.add_argument("--comparison", nargs="*", type=Path, default=[], help="files of `synperf evaluate --out`")
+    given = parser.parse_args(arguments)
     try:
-        write(docs / "measurements.md", audit_tables(aiconfigurator.audit()))
-        write(docs / "accuracy.md", accuracy_tables(_evaluated()))
+        if given.origin:
+            write(given.docs / "measurements.md", audit_tables(aiconfigurator.audit()))
+        for path in given.comparison:
+            _write_known(given.docs / "accuracy.md", comparison_tables(read(path)))
+        for origin in given.origin:
+            _write_known(given.docs / "accuracy.md", accuracy_tables(_evaluated(origin), origin))
     except PerfError as wrong:
         print(wrong, file=sys.stderr)
         return 2
     return 0
 
 
-def _evaluated() -> Report:
+def _write_known(path: Path, tables: Mapping[str, str]) -> None:
+    """Fills those tables that the page has a place for.
+
+    Raises:
+        FileFormatError: there is no such page, or it has a place for none.
+    """
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    known = {name: table for name, table in tables.items() if f"<!-- {name}: begin -->" in text}
+    if not known:
+        raise FileFormatError(f"{path}: has no place for any of {', '.join(tables)}")
+    write(path, known)
+
+
+def _evaluated(origin: str) -> Report:
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("evaluating", total=None)
-        return evaluate(progress=lambda gpu, done, of: bar.update(task, description=gpu, completed=done, total=of))
+        return evaluate(
+            origin=None if origin == BEST else origin,
+            progress=lambda gpu, done, of: bar.update(task, description=gpu, completed=done, total=of),
+        )
 
 
 if __name__ == "__main__":

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from .. import api
 from ..errors import FieldError
+from ..estimators import Estimate
 from ..features import roofline
 from ..hardware import GPU
-from ..kernels import family
+from ..kernels import KernelFamily, family
 from ..measurements import Rows
 from ..numeric import concatenated
+
+MEASURED = "measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,14 +53,15 @@ class Predictions:
 
 
 def predictions(rows: Rows, gpu: GPU, origin: str | None = None) -> Predictions:
-    """Predictions of rows that share family, engine, kernel and formats.
+    """Predictions of rows that share family, engine, kernel and formats; measured tables are without test rows.
 
     Raises:
         FieldError: they do not, or `origin` names no estimator.
         UnsupportedError: the GPU lacks the format.
     """
     call = rows.call()
-    kind, estimate = family(rows.family[0]), api.predict(call, gpu, origin=origin)
+    kind = family(rows.family[0])
+    estimate = _without_test_rows(kind, call, gpu) if origin == MEASURED else api.predict(call, gpu, origin=origin)
     return Predictions(
         measured_s=rows.time_s,
         time_s=estimate.time_s,
@@ -66,3 +71,8 @@ def predictions(rows: Rows, gpu: GPU, origin: str | None = None) -> Predictions:
         roofline_s=roofline(gpu, call.dtype, kind.flop(call), kind.compulsory_bytes(call)),
         is_test=rows.is_test,
     )
+
+
+def _without_test_rows(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+    """The measured estimate from tables without the rows that it is scored on."""
+    return api.measured(with_test=False)(kind, call, gpu)

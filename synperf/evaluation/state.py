@@ -23,7 +23,7 @@ class State:
             FieldError: it was made with other settings.
         """
         self.path, self.settings = path, settings
-        self.found: list[Result] = _read(path, settings) if path is not None and resume and path.exists() else []
+        self.found: list[Result] = _taken_up(path, settings) if path is not None and resume and path.exists() else []
 
     def keep(self, case: str, recipe: str, make: Callable[[], Sequence[Result]]) -> None:
         """The results of a recipe in a case, made where they are not there, and written."""
@@ -44,11 +44,22 @@ class State:
         return Comparison(settings=self.settings, results=tuple(self.found))
 
 
-def _read(path: Path, settings: Settings) -> list[Result]:
+def read(path: Path) -> Comparison:
+    """The comparison in a file.
+
+    Raises:
+        FileFormatError: the file is none.
+    """
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Comparison)
+        return msgspec.json.decode(path.read_bytes(), type=Comparison)
+    except OSError as wrong:
+        raise FileFormatError(f"{path}: {wrong.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise FileFormatError(f"{path}: not the results of a comparison ({wrong})") from None
+
+
+def _taken_up(path: Path, settings: Settings) -> list[Result]:
+    found = read(path)
     difference = settings.difference(found.settings)
     if difference:
         raise FieldError(f"resume: {path} has other settings: {difference}; name another --out, or leave out --resume")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..evaluation import Report, Score
+from ..evaluation.predictions import MEASURED
 from ..evaluation.regimes import LEAST_ROWS, MEANT
 from ..units import format_percent
 from .text import paragraphs, section, table
@@ -17,7 +18,8 @@ _SHOWN = 20  # regimes; more are in the JSON
 def to_text(report: Report) -> str:
     """All rows, then the test rows of the published split."""
     head = f"{report.origin} estimate of {report.family}, synperf {report.version}, on {report.source}"
-    return paragraphs(head, *(_split(report, split) for split in _TITLES), _LEGEND)
+    said = _TABLES if report.origin == MEASURED else ""
+    return paragraphs(head, *(_split(report, split) for split in _TITLES), _LEGEND, said)
 
 
 def _split(report: Report, split: str) -> str:
@@ -65,3 +67,4 @@ _LEGEND = (
     "measured times inside the interval, which means to hold 80 %; width is the median half-width of the interval over "
     "the estimate, and over the median error in brackets; below floor should be 0."
 )
+_TABLES = "The measured tables are without test rows here, so look at the test rows: all others stand in the tables."

@@ -1,12 +1,18 @@
 """Tables of the docs, written between markers."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from synperf.errors import FileFormatError
+from synperf.evaluation import SPLITS, compare
 from synperf.evaluation.evaluate import Report, Score
 from synperf.evaluation.metrics import Errors
-from synperf.evaluation.pages import accuracy_tables, audit_tables, filled, write
+from synperf.evaluation.pages import accuracy_tables, audit_tables, comparison_tables, filled, main, write
 from synperf.measurements.aiconfigurator import FileAudit
+
+from .toy_pools import Spy, rows
 
 PAGE = "# Title\n<!-- one: begin -->\nold\n<!-- one: end -->\nafter\n"
 
@@ -39,11 +45,40 @@ def test_an_accuracy_table_has_percentages_and_both_models():
     errors = Errors(mape=0.123, median=0.1, p90=0.5, wmape=0.2, bias=-0.05)
     score = Score(
         gpu="toy", engine="all", kernel="all", dtype="all", split="all", rows=1234,
-        estimate=errors, roofline=errors, coverage=0.8, below_floor=0.00001,
+        estimate=errors, roofline=errors, coverage=0.8, below_floor=0.00001, width=0.25, width_over_median=2.5,
     )  # fmt: skip
     report = Report(family="gemm", origin="analytical", source="toy rows", version="1", scores=(score,))
-    line = accuracy_tables(report)["all rows"].splitlines()[2]
-    assert line == "| toy | 1,234 | 12.3% | 10.0% | 50.0% | 20.0% | -5.0% | 80.0% | 0.001% | 12.3% | 10.0% |"
+    line = accuracy_tables(report, "best")["best: all rows"].splitlines()[2]
+    figures = "12.3% | 10.0% | 50.0% | 20.0% | -5.0% | 80.0% | 25.0% (2.5x) | 0.001% | 12.3% | 10.0%"
+    assert line == f"| toy | 1,234 | {figures} |"
+
+
+def test_a_comparison_has_a_line_for_each_recipe_and_each_gpu():
+    rows_of = [rows("l40s", 2.0), rows("a100_sxm", 4.0)]
+    tables = comparison_tables(compare("gemm", "random", [Spy("one").recipe, Spy("other").recipe], rows=rows_of))
+    assert [line.split(" | ")[0] for line in tables["random"].splitlines()[2:]] == ["| one", "| other"]
+    assert tables["random: GPUs"].splitlines()[2:] == ["| a100_sxm | 75.0% | 75.0% |", "| l40s | 50.0% | 50.0% |"]
+
+
+def test_comparisons_are_written_where_the_page_has_a_place_for_them(tmp_path):
+    out, page = tmp_path / "random.json", tmp_path / "accuracy.md"
+    compare("gemm", "random", [Spy("one").recipe], rows=[rows("l40s")], out=out)
+    page.write_text(PAGE + "<!-- random: begin -->\nold\n<!-- random: end -->\n")
+    assert main(["--docs", str(tmp_path), "--origin", "--comparison", str(out)]) == 0
+    assert "| one | 50.0% |" in page.read_text()
+    page.write_text(PAGE)
+    assert main(["--docs", str(tmp_path), "--origin", "--comparison", str(out)]) == 2
+    assert page.read_text() == PAGE
+
+
+def test_the_page_of_accuracy_has_a_place_for_every_table_that_is_asked_for():
+    text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    asked = set(re.findall(r"<!-- (.*?): begin -->", text))
+    report = Report(family="gemm", origin="best", source="", version="1", scores=())
+    found = compare("gemm", "random", [Spy("one").recipe], rows=[rows("l40s")])
+    known = {name for origin in ("best", "measured", "analytical") for name in accuracy_tables(report, origin)}
+    known |= {name.replace("random", split) for split in SPLITS for name in comparison_tables(found)}
+    assert asked <= known
 
 
 def test_an_audit_table_adds_up():
