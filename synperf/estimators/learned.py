@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import fields as fields_of
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ def finish(
     time_s = maximum(found.base_s * ratio, f.floor_s)
     low, high = _spread(regimes, time_s)
     limiter, _ = slowest(f, found.rates.launch_s)
-    outside = _outside(found, single)
+    outside = _outside(found, call, single)
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
@@ -149,23 +150,37 @@ def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndar
     return [r.up_to_s for r in regimes[:-1]], low, high
 
 
-def _outside(found: Answer, single: bool) -> Any:
-    """Names of the inputs outside their training range: one tuple, or one per row."""
+def _outside(found: Answer, call: Any, single: bool) -> Any:
+    """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside
+    fields = [name for name in _unseen_fields(type(call)) if name not in network.inputs]
     beyond = network.outside(found.logs, found.choice.group)
     if single:
-        return always + tuple(network.inputs[i] for i in beyond[0].nonzero()[0])
-    names: list[tuple[str, ...]] = [always] * len(beyond)
+        extra = tuple(name for name in fields if getattr(call, name) != 1)
+        return always + extra + tuple(network.inputs[i] for i in beyond[0].nonzero()[0])
+    columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond))[:, None] for name in fields]
+    return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
+
+
+@cache
+def _unseen_fields(kind: type) -> tuple[str, ...]:
+    """Number fields that every measured row has at 1, such as the batch of a GEMM."""
+    return tuple(f.name for f in fields_of(kind) if f.default == 1)
+
+
+def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
+    """The names that are set in each row, which rows of one pattern share."""
+    found: list[tuple[str, ...]] = [always] * len(beyond)
     rows = np.flatnonzero(beyond.any(axis=1))
     if not len(rows):
-        return names
+        return found
     packed = np.packbits(beyond[rows], axis=1)
     patterns, which = np.unique(packed.view(f"V{packed.shape[1]}")[:, 0], return_inverse=True)
     bits = np.unpackbits(patterns.view(np.uint8).reshape(len(patterns), -1), axis=1, count=beyond.shape[1])
-    shown = [always + tuple(network.inputs[i] for i in np.flatnonzero(pattern)) for pattern in bits]
+    shown = [always + tuple(names[i] for i in np.flatnonzero(pattern)) for pattern in bits]
     for row, pattern in zip(rows.tolist(), which.tolist(), strict=True):
-        names[row] = shown[pattern]
-    return names
+        found[row] = shown[pattern]
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -81,6 +81,13 @@ def test_what_is_outside_is_named():
     assert "k" not in e.outside
 
 
+def test_a_batch_is_outside_since_no_row_has_one():
+    assert answer(batch=2).outside == ("batch",)
+    many = answer(m=np.array([64, 64]), n=np.array([512, 512]), k=np.array([512, 512]), batch=np.array([1, 3]))
+    assert many.outside == [(), ("batch",)]
+    assert many.extrapolating.tolist() == [False, True]
+
+
 def test_columns_are_the_calls_one_by_one():
     m = np.array([1, 17, 128, 4096, 2**20])
     many = answer(m=m, n=np.full(5, 4096), k=np.full(5, 1000))

@@ -34,7 +34,7 @@ from .regimes import by_group, regimes
 
 TWINS = (("h100_sxm", "h200_sxm", "h800"), ("b200_sxm", "gb200"), ("b300_sxm", "gb300"))
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
-ROWS_LEFT_OUT = 2000  # for those that only measure what unseen GPUs cost
+ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
 Progress = Callable[[str, int, int], None]  # (stage, epochs done, of all)
 
