@@ -140,6 +140,8 @@ def _problem(found: CalibrationFile) -> str:
     for key, one in found.kernels.items():
         if any(not (isfinite(r.low) and isfinite(r.high)) for r in one.regimes):
             return f"kernels.{key}: a regime that is not a number"
+        if one.method not in (ZERO_SHOT, HARDWARE) and key.partition(".")[2] not in found.residuals:
+            return f"kernels.{key}: no residual part for its method {one.method}"
     return next((text for key, one in found.residuals.items() if (text := _misfit(key, one))), "")
 
 

@@ -29,6 +29,7 @@ from .calibration_tuning import parts_of
 LEAST_ROWS = 16
 MOST_ROWS = 1000  # of which the fit is made in seconds; more are drawn from
 REGIME_ROWS = 20
+OWN_REGIME_ROWS = 60  # of an engine; with fewer, errors of all engines of the kernel count
 REGIMES_S = (10e-6, 100e-6, float("inf"))
 
 
@@ -61,14 +62,14 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     parts = parts_of(own, gpu, weights) if weights else []
     choice = choose(own, parts, gpu, seed)
     measured = fit_hardware(own, gpu)
-    at = choice.gpu if parts else replace(gpu, calibration=measured)
+    at = choice.gpu if parts else _nearer(own, gpu, replace(gpu, calibration=measured))
     said = dict(measured.provenance) | ({"how": choice.how} if parts else {})
     kernels = {key: _kernel(key, own, index, gpu, at, choice) for key, index in _by_key(own)}
     file = CalibrationFile(
         format=FORMAT, family=str(own.family[0]), gpu=gpu.key,
         weights=weights.card.sha256[:12] if weights else "", synperf=VERSION,
         date=datetime.now(UTC).date().isoformat(), seed=seed, rows=len(own),
-        sources=dict(Counter(own.source.astype(str).tolist())), hardware=_hardware(at, said),
+        sources=dict(Counter(own.source.astype(str).tolist())), hardware=_hardware(gpu, at, said),
         kernels=kernels, residuals=choice.residuals,
     )  # fmt: skip
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
@@ -110,14 +111,15 @@ def _by_key(rows: Rows) -> list[tuple[str, np.ndarray]]:
     return [(".".join(label), index) for label, index in rows.indices("engine", "kernel", "dtype")]
 
 
-def _hardware(gpu: GPU, said: dict[str, str]) -> Hardware:
-    record = gpu.calibration
+def _hardware(before: GPU, after: GPU, said: dict[str, str]) -> Hardware:
+    record, was = after.calibration, before.calibration
+    as_before = dict(record.launch_floor_s) == dict(was.launch_floor_s)
     return Hardware(
         clock_share=record.clock_share,
         dram_share=record.dram_share,
         l2_share=record.l2_share,
         launch_floor_s=dict(record.launch_floor_s),
-        launch_floor_from=record.launch_floor_from if record.launch_floor_from and not said else "",
+        launch_floor_from=was.launch_floor_from if as_before else "",
         said=said,
     )
 
@@ -132,11 +134,28 @@ def _kernel(key: str, rows: Rows, index: np.ndarray, before: GPU, after: GPU, ch
             before=errors[0], after=errors[1], regimes=(),
         )  # fmt: skip
     held_out = np.abs(choice.time_s[index] / own.time_s - 1.0)
+    alike = index if len(index) >= OWN_REGIME_ROWS else _pool(rows, pool)
     return Kernel(
         method=choice.method[pool], why=choice.why[pool], rows=len(index),
         before=float(np.abs(choice.before_s[index] / own.time_s - 1.0).mean()), after=float(held_out.mean()),
-        regimes=regimes(own.time_s, choice.time_s[index], key),
+        regimes=regimes(rows.time_s[alike], choice.time_s[alike], key),
     )  # fmt: skip
+
+
+def _pool(rows: Rows, pool: str) -> np.ndarray:
+    """Where the rows of a `kernel.dtype` are."""
+    kernel, dtype = pool.split(".")
+    return np.flatnonzero((rows.kernel == kernel) & (rows.fields["dtype"] == dtype))
+
+
+def _nearer(rows: Rows, before: GPU, after: GPU) -> GPU:
+    """Of two records of a GPU the one whose analytical estimates of the rows are nearer."""
+    errors = [
+        sum(float(np.abs(_analytical_s(part, gpu) / part.time_s - 1.0).sum())
+            for _, part in rows.groups("engine", "kernel", "dtype"))
+        for gpu in (before, after)
+    ]  # fmt: skip
+    return after if errors[1] < errors[0] else before
 
 
 def _analytical_s(rows: Rows, gpu: GPU) -> np.ndarray:
@@ -157,9 +176,9 @@ def regimes(measured_s: np.ndarray, held_out_s: np.ndarray, name: str) -> tuple[
 
 
 def _regime(ratio: np.ndarray, end: float, name: str) -> Regime:
-    """The ends that a further row is between in 80 %: order statistics of n + 1, no narrower than those of n."""
+    """Ends that hold 80 % of further rows, and more of few: each is outward by what its count spreads over."""
     n, ordered = len(ratio), np.sort(ratio)
-    below = max(int(np.floor(0.1 * (n + 1))), 1)
+    below = max(int(np.floor(0.1 * (n + 1) - np.sqrt(0.09 * n))), 1)
     low, high = min(float(ordered[below - 1]), 0.0), max(float(ordered[n - below]), 0.0)
     return Regime(name=name, up_to_s=min(end, 1e9), rows=n, low=low, high=high)
 
