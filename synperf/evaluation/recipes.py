@@ -14,6 +14,7 @@ from .splits import FEW_SHOT, UNSEEN
 
 HYBRID, GENERAL, NO_NETWORK, ROOFLINE = "hybrid", "general", "no_network", "roofline"
 ABLATIONS = {"no_memory": ("memory",), "no_math": ("math",)}
+ALL_DEFAULT = "all"
 OURS = (HYBRID, GENERAL, NO_NETWORK, *ABLATIONS)
 
 
@@ -30,14 +31,15 @@ def defaults(split: str) -> tuple[str, ...]:
 
 
 def named(split: str, chosen: Iterable[str] = ()) -> tuple[Recipe, ...]:
-    """The recipes of these names, or the default ones, each once.
+    """The recipes of these names, or the default ones, which `all` stands for too; each once.
 
     Raises:
         UnknownNameError: there is no such recipe.
         FieldError: it knows GPUs by name, and the split has some that it never saw.
         MissingExtraError: the extra [train] is not installed.
     """
-    wanted = tuple(dict.fromkeys(chosen)) or defaults(split)
+    given = tuple(chosen) or (ALL_DEFAULT,)
+    wanted = dict.fromkeys(name for one in given for name in (defaults(split) if one == ALL_DEFAULT else (one,)))
     for name in wanted:
         if name not in names():
             raise UnknownNameError.among("recipe", name, names())

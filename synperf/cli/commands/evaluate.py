@@ -29,7 +29,6 @@ from ..arguments import AsJson
 from ..bars import stages
 from ..show import notice, show
 
-EVERY = "all"  # as the name of a recipe: ours and every baseline
 Names = list[str] | None
 
 
@@ -120,7 +119,7 @@ def _comparison(asked: Asked, chosen: Selection, out: Path | None, resume: bool)
         for file in asked.files:
             require_other("out", out, {"rows": file})
     split = asked.split or splits.NEW_SHAPE
-    wanted: list[Recipe] = list(recipes.named(split, () if asked.recipes == (EVERY,) else asked.recipes))
+    wanted: list[Recipe] = list(recipes.named(split, asked.recipes))
     if split == splits.PAPER_FP8 and (artifact := paper_fp8.artifact(asked.files)) is not None:
         wanted.append(artifact)
     with stages() as told:
