@@ -15,12 +15,12 @@ from .metrics import Errors
 from .selection import Pool, Selection
 from .splits import ALL, LEAVING_OUT, SEEN_PART, TEST, UNSEEN_PART
 
-PLAIN, RECORD, ZERO_SHOT = "", "record of 16 rows", "zero-shot"
+PLAIN, RECORD, ZERO_SHOT, FEW = "", "record of 16 rows", "zero-shot", "few-shot"
 
 
 def few_shot(rows: int) -> str:
     """The variant that `rows` rows of each kernel corrected."""
-    return f"few-shot {rows}"
+    return f"{FEW} {rows}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

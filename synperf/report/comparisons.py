@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from ..evaluation.recipes import OURS, ROOFLINE
-from ..evaluation.results import PLAIN, RECORD, Comparison, Mean
+from ..evaluation.results import FEW, PLAIN, RECORD, Comparison, Mean
 from ..evaluation.splits import ALL, LEAVING_OUT, PAPER_FP8, SEEN_PART, SPLITS, TWINS, UNSEEN_GPU
 from ..units import format_percent, format_time
 from .text import paragraphs, section, table
@@ -44,7 +44,8 @@ def _means(found: Comparison) -> str:
     shown = [name for name in _HEADS if (name != "worst case" or several) and (name != _HEADS[1] or _varied(means))]
     rows = [dict(zip(_HEADS, _cells(mean), strict=True)) for mean in means]
     body = table(shown, [[row[name] for name in shown] for row in rows], [n for n in shown if n not in _HEADS[:2]])
-    return f"mean of {len(found.cases())} cases\n{body}" if several else f"test rows\n{body}"
+    alone = f"left out: {found.cases()[0]}" if found.settings.split in LEAVING_OUT else "test rows"
+    return f"{f'mean of {len(found.cases())} cases' if several else alone}\n{body}"
 
 
 def _varied(means: tuple[Mean, ...]) -> bool:
@@ -148,15 +149,16 @@ def _said(found: Comparison) -> Iterator[str]:
     split, variants = found.settings.split, {r.variant for r in found.results}
     if split == PAPER_FP8:
         yield "no GPU has a calibration record here: shares of the published rates are typical ones, launch floors none"
-    if RECORD in variants:
+    if split in LEAVING_OUT:
         yield "a GPU that is left out has launch floors of the nearest other one and median shares of the others' rates"
-        yield "few-shot N is `synperf calibrate` on N rows: the 16 of the record, else random ones of each kernel"
+    if RECORD in variants:
         yield "the 16 rows of a record are drawn by shape: 6 that math limits, 6 that DRAM limits, 4 of next to no work"
+    if any(variant.startswith(FEW) for variant in variants):
+        yield "few-shot N is `synperf calibrate` on N rows: the 16 of the record, else random ones of each kernel"
     for case in found.cases() if split in LEAVING_OUT else ():
         left = set(case.split("+"))
         near = {gpu for group in TWINS if left & set(group) for gpu in group} - left
-        trained = sorted(near & {gpu for other in found.cases() for gpu in other.split("+")} | near & _seen(found))
-        if trained:
+        if trained := sorted(near & _seen(found)):
             yield f"{', '.join(trained)} is fitted to, a twin of {case}"
 
 
