@@ -15,6 +15,8 @@ from .gemm_costs import value_bytes
 
 TILES = ((16, 64), (32, 128), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
 PADS = {"m": (16, 32, 64, 128, 256), "n": (64, 128, 256)}
+_TILES = tuple((m, n, f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
+_PADS = {axis: tuple((to, f"pad_{axis}_{to}") for to in sizes) for axis, sizes in PADS.items()}
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
 
 
@@ -27,14 +29,14 @@ def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
     found |= {"a_over_l2": m * k * a_bytes / gpu.l2_bytes, "b_over_l2": n * k * b_bytes / gpu.l2_bytes}
     found["c_over_l2"] = m * n * p.out_dtype.bytes / gpu.l2_bytes
     step_s = 2.0 * k / (gpu.flop_per_clk_per_sm(p.dtype) * gpu.clock_hz * clock_share)  # of one value of C
-    for tile_m, tile_n in TILES:
+    for tile_m, tile_n, time, fill in _TILES:
         tiles = ceil_div(m, tile_m) * ceil_div(n, tile_n) * p.batch
         waves = ceil_div(tiles, gpu.num_sms)
-        found[f"time_{tile_m}x{tile_n}"] = waves * (tile_m * tile_n) * step_s / base_s
-        found[f"fill_{tile_m}x{tile_n}"] = tiles / gpu.num_sms / waves
+        found[time] = waves * (tile_m * tile_n) * step_s / base_s
+        found[fill] = tiles / gpu.num_sms / waves
     for name, x in (("m", m), ("n", n)):
-        found |= {f"pad_{name}_{to}": ceil_div(x, to) * to / x for to in PADS[name]}
-    found |= {f"aligned_{name}": _aligned(x) for name, x in (("m", p.m), ("n", p.n), ("k", p.k))}
+        found |= {padded: ceil_div(x, to) * to / x for to, padded in _PADS[name]}
+    found |= {"aligned_m": _aligned(p.m), "aligned_n": _aligned(p.n), "aligned_k": _aligned(p.k)}
     return found
 
 
