@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from ..estimators.analytical import slowest
 from ..features import features
-from ..hardware import GPU, Calibration
+from ..hardware import GPU
 from ..kernels import family
 from ..measurements import Rows
+from ..training.calibration_hardware import fit_hardware
 from ..training.hardware_fits import FAR_FROM_RIDGE, LARGE_EXTENT, LITTLE_WORK_S, TIMES_L2
 from ..training.recipe import Devices
 
@@ -62,7 +61,7 @@ def _telling(rows: Rows, gpu: GPU) -> dict[str, np.ndarray]:
 def recorded(rows: Rows, devices: Devices) -> dict[str, GPU]:
     """The devices, those of the rows with a calibration record that is fitted to their rows."""
     fitted = {
-        key: replace(devices[key], calibration=fit_record(part, devices[key])) for (key,), part in rows.groups("gpu")
+        key: replace(devices[key], calibration=fit_hardware(part, devices[key])) for (key,), part in rows.groups("gpu")
     }
     return {**devices, **fitted}
 
@@ -80,13 +79,3 @@ def draws(rows: Rows, most: int, times: int, seed: int) -> Iterator[list[np.ndar
             ]
             for label, index in rows.take(fitted).indices("gpu", "kernel", "dtype")
         ]
-
-
-def fit_record(rows: Rows, gpu: GPU) -> Calibration:
-    """The calibration record that a user would get from these rows."""
-    found: Calibration = _calibration("calibration_hardware").fit_hardware(rows, gpu)
-    return found
-
-
-def _calibration(module: str) -> Any:
-    return import_module(f"synperf.training.{module}")

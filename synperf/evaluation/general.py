@@ -15,6 +15,7 @@ from ..estimators.network import Network
 from ..estimators.weights import FORMAT, GENERAL, Card, NetworkCard, Regime, Weights
 from ..kernels import family
 from ..measurements import Rows
+from ..training.calibrate import fit_calibration
 from ..training.recipe import Devices, Predictor, Recipe, by_launch
 from ..version import VERSION
 
@@ -50,8 +51,7 @@ class General:
 
     def corrected(self, rows: Rows, devices: Devices, seed: int) -> Predictor:
         """The estimate with a calibration of every GPU among the rows."""
-        fit = _needing("training.calibrate").fit_calibration
-        fits = {key: fit(part, devices[key], self.weights, seed) for (key,), part in rows.groups("gpu")}
+        fits = {key: fit_calibration(part, devices[key], self.weights, seed) for (key,), part in rows.groups("gpu")}
 
         def predict(asked: Rows, _: Devices) -> np.ndarray:
             found = np.empty(len(asked))
@@ -64,7 +64,7 @@ class General:
 
 def general(settings: Any = None, name: str = GENERAL) -> Recipe:
     """The recipe of the shipped general network; `settings` as `synperf.training.learned.fit.Settings`."""
-    data, training = _needing("training.learned.data"), _needing("training.learned.fit")
+    data, training = _needing("data"), _needing("fit")
 
     def fit(rows: Rows, devices: Devices, seed: int) -> Predictor:
         cards, networks = [], []
@@ -97,8 +97,8 @@ def _weights(family: str, seed: int, cards: list[NetworkCard], networks: list[Ne
 
 
 def _needing(module: str) -> Any:
-    """A module of the package that needs the extra [train]."""
+    """A module of the training, which needs torch."""
     try:
-        return import_module(f"synperf.{module}")
+        return import_module(f"synperf.training.learned.{module}")
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of("training", "train") from missing
