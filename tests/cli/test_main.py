@@ -16,7 +16,7 @@ def test_help_lists_every_file_of_the_folder_with_its_first_sentence():
     seen = invoke("--help")
     assert (seen.code, seen.err) == (0, "")
     for name in ("evaluate", "explain", "gpu", "gpus", "kernels", "predict"):
-        assert f"  {name.ljust(8)}  {app.summary(name)}\n" in seen.out
+        assert f"  {name.ljust(max(map(len, app.names())))}  {app.summary(name)}\n" in seen.out
 
 
 def test_no_arguments_are_a_question_for_help():
