@@ -234,11 +234,13 @@ def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Est
 
 
 def _calibrated(origin: str | None, calibration: CalibrationSource) -> Estimator:
-    from .estimators import calibrated  # answers without a calibration need it not
+    from .estimators import calibrated  # answers without a calibration do not need it
 
     if origin is not None:
         raise FieldError(f"origin: a calibration corrects the learned estimate; right would be none, got {origin!r}")
-    return partial(calibrated.estimate, calibration=_read(calibration))
+    found = _read(calibration)
+    assert found is not None  # the caller has one
+    return partial(calibrated.estimate, calibration=found)
 
 
 def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:

@@ -8,10 +8,11 @@ format, and says so. The interval is what held-out rows of the same regime sprea
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Hashable
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -163,9 +164,9 @@ def _outside(found: Answer, call: Any, single: bool) -> Any:
 
 
 @cache
-def _unseen_fields(kind: type) -> tuple[str, ...]:
+def _unseen_fields(kind: Hashable) -> tuple[str, ...]:
     """Number fields that every measured row has at 1, such as the batch of a GEMM."""
-    return tuple(f.name for f in fields_of(kind) if f.default == 1)
+    return tuple(f.name for f in fields_of(cast(type[Any], kind)) if f.default == 1)
 
 
 def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+BLOCK = 512  # rows: their first layer is about 0.3 MB
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Network:
@@ -40,7 +42,13 @@ class Network:
         return found
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
-        """(rows, Hlast) of the last hidden layer."""
+        """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
+        if len(logs) <= BLOCK:
+            return self._hidden(logs, group)
+        blocks = range(0, len(logs), BLOCK)
+        return np.concatenate([self._hidden(logs[start : start + BLOCK], group) for start in blocks])
+
+    def _hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         x: np.ndarray = self.encode(logs) @ self.weights[0]
         x += self.biases[0] + self.shift[group]
         np.maximum(x, 0.0, out=x)

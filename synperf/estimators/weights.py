@@ -98,7 +98,9 @@ def read(path: Path, family: str) -> Weights:
     """
     card, data = _card(path.with_suffix(".json"), family), _bytes(path)
     if sha256(data).hexdigest() != card.sha256:
-        raise FileFormatError(f"{path}: damaged, or not the weights that {path.stem}.json describes: the digest differs")
+        raise FileFormatError(
+            f"{path}: damaged, or not the weights that {path.stem}.json describes: the digest differs"
+        )
     arrays = _arrays(path, data)
     try:
         return Weights(card=card, networks=tuple(_network(one, arrays) for one in card.networks))

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/accuracy.md and docs/measurements.md, so that no figure there is typed by hand.
+"""Writes the tables of docs/accuracy.md, believe.md and measurements.md, so that no figure there is typed by hand.
 
     python -m synperf.evaluation.pages [--docs DIRECTORY] [--origin NAME ...] [--comparison FILE ...]
 
@@ -32,6 +32,7 @@ _SCORE_HEAD = (
 _KERNEL_HEAD = ("GPU", "engine", "kernel", "format")
 _TEXTS = ("GPU", "engine", "kernel", "format", "file", "why", "recipe", "regime", "left out")
 _WORST = 20
+_PAGES = ("accuracy.md", "believe.md")
 
 
 def accuracy_tables(report: Report, name: str) -> dict[str, str]:
@@ -162,26 +163,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.origin:
             write(given.docs / "measurements.md", audit_tables(aiconfigurator.audit()))
         for path in given.comparison:
-            _write_known(given.docs / "accuracy.md", comparison_tables(read(path)))
+            _write_known(given.docs, comparison_tables(read(path)))
         for origin in given.origin:
-            _write_known(given.docs / "accuracy.md", accuracy_tables(_evaluated(origin), origin))
+            _write_known(given.docs, accuracy_tables(_evaluated(origin), origin))
     except PerfError as wrong:
         print(wrong, file=sys.stderr)
         return 2
     return 0
 
 
-def _write_known(path: Path, tables: Mapping[str, str]) -> None:
-    """Fills those tables that the page has a place for.
+def _write_known(docs: Path, tables: Mapping[str, str]) -> None:
+    """Fills those tables that a page has a place for.
 
     Raises:
-        FileFormatError: there is no such page, or it has a place for none.
+        FileFormatError: no page has a place for any.
     """
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    known = {name: table for name, table in tables.items() if f"<!-- {name}: begin -->" in text}
-    if not known:
-        raise FileFormatError(f"{path}: has no place for any of {', '.join(tables)}")
-    write(path, known)
+    written = 0
+    for path in (docs / name for name in _PAGES):
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        known = {name: table for name, table in tables.items() if f"<!-- {name}: begin -->" in text}
+        if known:
+            write(path, known)
+        written += len(known)
+    if not written:
+        raise FileFormatError(f"{docs}: no page has a place for any of {', '.join(tables)}")
 
 
 def _evaluated(origin: str) -> Report:

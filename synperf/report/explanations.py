@@ -57,7 +57,16 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
         ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
         ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
+        ("analytical", _analytical(x)),
     ]
+
+
+def _analytical(x: Explanation) -> str:
+    """The sum of the parts, and by what factor the estimate differs; nothing where the estimate is that sum."""
+    if x.estimate.origin == "analytical":
+        return ""
+    factor = x.estimate.time_s / x.analytical_s
+    return f"{format_time(x.analytical_s)}, launch floor + the slowest pipe; the estimate is {factor:.3g} times that"
 
 
 def _counted(number: int, noun: str) -> str:

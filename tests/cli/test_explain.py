@@ -27,6 +27,17 @@ def test_text_and_json_show_the_explanation():
     assert {"gpu_s", "sm_max_s"} <= document["pipes"]["tensor"].keys()
 
 
+def test_the_parts_are_analytical_and_the_estimate_says_how_far_it_is_from_them():
+    origins = ("learned", "analytical")
+    learned, analytical = (json.loads(invoke(*ARGUMENTS, "--json", "--origin", name).out) for name in origins)
+    assert learned["origin"] == "learned"
+    assert learned["analytical_s"] == analytical["analytical_s"] == analytical["time_s"]
+    assert learned["pipes"] == analytical["pipes"]
+    factor = learned["time_s"] / learned["analytical_s"]
+    assert f"the estimate is {factor:.3g} times that" in invoke(*ARGUMENTS).out
+    assert "times that" not in invoke(*ARGUMENTS, "--origin", "analytical").out
+
+
 def test_svg_is_written_beside_the_text(tmp_path):
     seen = invoke(*ARGUMENTS, "--svg", str(tmp_path / "waves.svg"))
     assert (seen.code, seen.out) == (0, explanations.to_text(explanation()) + "\n")
@@ -39,7 +50,7 @@ def test_svg_is_written_beside_the_text(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--origin", "learned"), "origin: an explanation is analytical"),
+        (("--origin", "learnt"), "origin: no estimator named 'learnt'; nearest: learned"),
         (("--svg", "none/x.svg"), "svg: no folder 'none'; make it first"),
         (("dtype=nvfp4",), "dtype: H100 SXM has no nvfp4 math"),
     ],

@@ -3,6 +3,7 @@
 import pytest
 
 from synperf import Gemm, paper
+from synperf.estimators import analytical
 from synperf.explanation import explanation
 from synperf.kernels import family
 from tests.toys import A100, H20, H100
@@ -28,7 +29,7 @@ CASES = {
 def case(m, n, k, dtype, tile, split, gpu):
     tile_m, tile_n, tile_k = tile
     call = Gemm(m=m, n=n, k=k, dtype=dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, split_k=split)
-    return explanation(GEMM, call, gpu)
+    return explanation(GEMM, call, gpu, analytical.estimate(GEMM, call, gpu))
 
 
 @pytest.mark.parametrize("name", CASES)
