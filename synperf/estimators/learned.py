@@ -8,18 +8,17 @@ format, and says so. The interval is what held-out rows of the same regime sprea
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from functools import cache, lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..errors import UnsupportedError
 from ..features import Features, features
 from ..hardware import GPU, DType
-from ..kernels import KernelFamily
+from ..kernels import KernelFamily, family
 from ..kernels.dispatch import resolve
 from ..numeric import Number, is_array, maximum
 from ..version import VERSION
@@ -108,7 +107,7 @@ def finish(
     time_s = maximum(found.base_s * ratio, f.floor_s)
     low, high = _spread(regimes, time_s)
     limiter, _ = slowest(f, found.rates.launch_s)
-    outside = _outside(found, call, single)
+    outside = _outside(found, kind.name, call, single)
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
@@ -151,10 +150,10 @@ def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndar
     return [r.up_to_s for r in regimes[:-1]], low, high
 
 
-def _outside(found: Answer, call: Any, single: bool) -> Any:
+def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside
-    fields = [name for name in _unseen_fields(type(call)) if name not in network.inputs]
+    fields = [name for name in _unseen_fields(kind) if name not in network.inputs]
     beyond = network.outside(found.logs, found.choice.group)
     if single:
         extra = tuple(name for name in fields if getattr(call, name) != 1)
@@ -164,9 +163,9 @@ def _outside(found: Answer, call: Any, single: bool) -> Any:
 
 
 @cache
-def _unseen_fields(kind: Hashable) -> tuple[str, ...]:
+def _unseen_fields(kind: str) -> tuple[str, ...]:
     """Number fields that every measured row has at 1, such as the batch of a GEMM."""
-    return tuple(f.name for f in fields_of(cast(type[Any], kind)) if f.default == 1)
+    return tuple(f.name for f in fields_of(family(kind).call_type) if f.default == 1)
 
 
 def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
