@@ -19,7 +19,7 @@ from ..hardware.records import typical_shares
 from ..kernels import KernelFamily
 from ..numeric import Number, is_array, maximum
 
-VERSION = 1
+VERSION = 2
 PIPES = ("tensor", "dram", "l2", "shared")
 
 
@@ -61,7 +61,6 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
     """(base time in seconds, inputs by name), of one call or of columns of calls."""
     base_s, math_s, dram_s = base(f, gpu, call.dtype, rates)
     found = {
-        "launch": rates.launch_s / base_s,
         "math": math_s / base_s,
         "dram": dram_s / base_s,
         "math_over_dram": math_s / dram_s,
@@ -78,13 +77,11 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
     return base_s, found | kind.inputs(call, gpu, base_s, rates.clock_share)
 
 
-def logarithms(found: dict[str, Number]) -> np.ndarray:
-    """Natural logarithms of the inputs, float32: one row for one call, else one row per call."""
-    values = list(found.values())
-    rows = next((len(value) for value in values if is_array(value)), 0)
-    if not rows:
-        return np.log(np.array(values, dtype=np.float32))
-    table = np.empty((rows, len(values)), dtype=np.float32)
-    for i, value in enumerate(values):
+def logarithms(found: dict[str, Number], base_s: Number) -> np.ndarray:
+    """(rows, D) natural logarithms of the inputs, float32; one row for one call, whose base time is a number."""
+    if not is_array(base_s):
+        return np.log(np.array([list(found.values())], dtype=np.float32))
+    table = np.empty((len(base_s), len(found)), dtype=np.float32)
+    for i, value in enumerate(found.values()):
         table[:, i] = value
     return np.log(table, out=table)

@@ -88,7 +88,7 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, engine: str, kernel: str, we
     f = features(kind, call, gpu)
     rates = sustained(gpu, kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
-    logs = np.atleast_2d(logarithms(named))
+    logs = logarithms(named, base_s)
     hidden = choice.network.hidden(logs, choice.group)
     correction = choice.network.output(hidden, choice.group)
     return Answer(

@@ -9,6 +9,7 @@ The output is cut to what the training rows of that origin have, so that no answ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,10 +36,14 @@ class Network:
 
     def encode(self, logs: np.ndarray) -> np.ndarray:
         """(rows, D + S B) what the first layer multiplies: inputs within their range, and their pieces."""
-        num = len(self.inputs)
+        num, made = len(self.inputs), _made(self)
         found = np.empty((len(logs), len(self.weights[0])), dtype=np.float32)
-        cut = np.clip(logs, self.low, self.high, out=found[:, :num])
-        found[:, num:] = pieces(cut[:, self.encoded], self.knots)
+        cut = found[:, :num]
+        np.minimum(np.maximum(logs, self.low, out=cut), self.high, out=cut)
+        through = cut[:, self.encoded, None] - made.start
+        through *= made.per_width
+        np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
+        found[:, num:] = through.reshape(len(logs), -1)
         return found
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
@@ -50,7 +55,7 @@ class Network:
 
     def _hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         x: np.ndarray = self.encode(logs) @ self.weights[0]
-        x += self.biases[0] + self.shift[group]
+        x += _made(self).first_bias[group]
         np.maximum(x, 0.0, out=x)
         for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
             x = x @ weight
@@ -64,9 +69,9 @@ class Network:
 
     def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base) of a last hidden layer, float64."""
-        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1][0]
-        cut: np.ndarray = np.clip(last.astype(np.float64), self.out_low[group], self.out_high[group])
-        return cut
+        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
+        cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
+        return cut.astype(np.float64)
 
     def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, D) whether an input is outside the training range of the group."""
@@ -74,9 +79,23 @@ class Network:
         return outside
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Made:
+    """What a network computes of its own arrays once: where pieces start, 1 / their width, the first bias of groups."""
+
+    start: np.ndarray  # (S, B)
+    per_width: np.ndarray
+    first_bias: np.ndarray  # (G, H1)
+
+
+@lru_cache(maxsize=256)
+def _made(n: Network) -> _Made:
+    per_width = (1.0 / np.diff(n.knots, axis=1)).astype(np.float32)
+    return _Made(start=n.knots[:, :-1].copy(), per_width=per_width, first_bias=n.biases[0] + n.shift)
+
+
 def pieces(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """(rows, S B) how far each value (rows, S) has come through each piece between two knots, 0 to 1."""
-    through = values[:, :, None] - knots[:, :-1]
-    through /= np.diff(knots, axis=1)
-    cut: np.ndarray = np.clip(through, 0.0, 1.0, out=through)
+    through = (values[:, :, None] - knots[:, :-1]) / np.diff(knots, axis=1)
+    cut: np.ndarray = np.clip(through, 0.0, 1.0)
     return cut.reshape(len(values), -1)

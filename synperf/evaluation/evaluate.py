@@ -69,9 +69,10 @@ class Report:
         """One score per format, pooled over GPUs."""
         return tuple(s for s in self.scores if s.engine == ALL and s.dtype != ALL and s.split == split)
 
-    def regimes_of(self, split: str = ALL) -> tuple[Regime, ...]:
-        """The regimes of a split, the one that its interval holds least of first."""
-        return tuple(sorted((r for r in self.regimes if r.split == split), key=lambda r: r.coverage))
+    def regimes_of(self, split: str = ALL, *, cells: bool = False) -> tuple[Regime, ...]:
+        """The regimes, or the cells, of a split, the one that its interval holds least of first."""
+        own = [r for r in self.regimes if r.split == split and r.is_cell == cells]
+        return tuple(sorted(own, key=lambda r: r.coverage))
 
     def of_split(self, split: str) -> Report:
         """The scores and regimes of one split alone.
@@ -82,7 +83,7 @@ class Report:
         scores = tuple(s for s in self.scores if s.split == split)
         if not scores:
             raise FieldError(f"rows: none are {split} rows")
-        return replace(self, scores=scores, regimes=self.regimes_of(split))
+        return replace(self, scores=scores, regimes=(*self.regimes_of(split), *self.regimes_of(split, cells=True)))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON takes it."""
@@ -148,6 +149,7 @@ def score(
     pooled = {dtype: Predictions.join(by_dtype[dtype]) for dtype in sorted(by_dtype)}
     for dtype, found in pooled.items():
         scores += _scores(found, ALL, dtype=dtype)
+        found_regimes += regimes(found, ALL, ALL, ALL, dtype)
     scores += _scores(Predictions.join(list(pooled.values())), ALL)
     return Report(
         family=family, origin=origin or BEST, source=source, version=VERSION,

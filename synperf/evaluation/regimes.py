@@ -1,4 +1,8 @@
-"""Coverage where it could be wrong though the whole is right: by GPU, engine, kernel, format and length."""
+"""Coverage where it could be wrong though the whole is right.
+
+By regime, a format and a band of estimated times, which is what intervals are made of; and by cell, a regime of one
+GPU, engine and kernel, whose rows share few shapes: what a cell's interval holds says as much of those shapes as of it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,10 @@ MEANT = (0.77, 0.83)  # an interval that means to hold 80 % does, give or take w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regime:
-    """Rows of one GPU, engine, kernel, format and band of estimated times, and the share that their intervals hold."""
+    """Rows of a format and a band of estimated times, and the share of them that their intervals hold.
+
+    `gpu`, `engine` and `kernel` are `all` for a regime, and those of a cell.
+    """
 
     gpu: str
     engine: str
@@ -31,7 +38,14 @@ class Regime:
     @property
     def name(self) -> str:
         """What it is called."""
+        if not self.is_cell:
+            return f"{self.dtype}: {self.band}"
         return f"{self.engine}.{self.kernel}.{self.dtype} on {self.gpu}, {self.band}"
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether it is of one GPU, engine and kernel."""
+        return self.gpu != "all"
 
     @property
     def is_as_meant(self) -> bool:

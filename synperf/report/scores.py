@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..evaluation import Report, Score
 from ..evaluation.predictions import MEASURED
-from ..evaluation.regimes import LEAST_ROWS, MEANT
+from ..evaluation.regimes import LEAST_ROWS, MEANT, Regime
 from ..units import format_percent
 from .text import paragraphs, section, table
 
@@ -48,23 +48,30 @@ def _cells(score: Score) -> tuple[str, ...]:
 
 
 def _regimes(report: Report, split: str) -> str:
-    found = report.regimes_of(split)
+    """Every regime, and the cells whose intervals hold too few or too many."""
+    return paragraphs(
+        _held(report.regimes_of(split), "regimes", True), _held(report.regimes_of(split, cells=True), "cells", False)
+    )
+
+
+def _held(found: Sequence[Regime], kind: str, in_full: bool) -> str:
     if not found:
         return ""
-    wrong = [f"{r.name}: {format_percent(r.coverage)} of {r.rows:,}" for r in found if not r.is_as_meant]
+    wrong = [r for r in found if not r.is_as_meant]
     low, high, least, most = map(format_percent, (*MEANT, found[0].coverage, found[-1].coverage))
     head = (
-        f"{len(found)} regimes of {LEAST_ROWS:,} rows or more: intervals hold {least} to {most}; "
+        f"{len(found)} {kind} of {LEAST_ROWS:,} rows or more: intervals hold {least} to {most}; "
         f"outside {low} to {high}: {len(wrong)}"
     )
+    lines = [f"{r.name}: {format_percent(r.coverage)} of {r.rows:,}" for r in (found if in_full else wrong)]
     half = _SHOWN // 2
-    shown = wrong if len(wrong) <= _SHOWN else [*wrong[:half], "... (all are in --json)", *wrong[-half:]]
-    return section(head, shown)
+    return section(head, lines if len(lines) <= _SHOWN else [*lines[:half], "... (all are in --json)", *lines[-half:]])
 
 
 _LEGEND = (
     "Absolute relative errors; wMAPE weighs a row by its time; bias above 0 is too slow; covered is the share of "
     "measured times inside the interval, which means to hold 80 %; width is the median half-width of the interval over "
-    "the estimate, and over the median error in brackets; below floor should be 0."
+    "the estimate, and over the median error in brackets; below floor should be 0. A regime is a format and a band of "
+    "estimated times; a cell is that of one GPU, engine and kernel."
 )
 _TABLES = "The measured tables are without test rows here, so look at the test rows: all others stand in the tables."

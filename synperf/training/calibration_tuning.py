@@ -91,7 +91,7 @@ def seen(parts: list[Part], gpu: GPU, size: int) -> Seen:
     for part in parts:
         rates = sustained(gpu, part.call.kernel, part.call.dtype)
         base_s, named = inputs(part.kind, part.call, gpu, part.features, rates)
-        own = logarithms(named)
+        own = logarithms(named, base_s)
         last = part.network.hidden(own, part.group)
         base[part.index], floor[part.index] = base_s, part.features.floor_s
         correction[part.index] = part.network.output(last, part.group)
@@ -149,7 +149,7 @@ def _cost(parts: list[Part], time_s: np.ndarray, gpu: GPU, pools: list[str], x: 
     for part in parts:
         rates = sustained(at, part.call.kernel, part.call.dtype)
         base_s, named = inputs(part.kind, part.call, at, part.features, rates)
-        ratio = np.exp(part.network.correction(logarithms(named), part.group))
+        ratio = np.exp(part.network.correction(logarithms(named, base_s), part.group))
         error = np.abs(np.maximum(base_s * ratio, part.features.floor_s) / time_s[part.index] - 1.0)
         total += float(error[use[part.index]].sum())
     return total + PULL_COST * float(((x / PULL) ** 2).sum())

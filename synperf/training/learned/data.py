@@ -18,9 +18,8 @@ from ..recipe import Devices, by_launch
 HELD_OUT = 10  # one of so many weight shapes is kept from the weights, for intervals and to choose the best epoch
 WITHOUT: dict[str, tuple[str, ...]] = {
     "math": ("math", "math_over_dram", "tensor_sm_max", "shared_sm_max", "time_", "fill", "tasks_per_sm", "padding"),
-    "memory": ("dram", "math_over_dram", "dram_sm_max", "l2_sm_max", "extra_traffic", "working_set", "a_over_l2",
-               "b_over_l2", "c_over_l2"),
-}  # fmt: skip
+    "memory": ("dram", "math_over_dram", "dram_sm_max", "l2_sm_max", "extra_traffic", "working_set"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,7 +66,7 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
     kept = {name: value for name, value in named.items() if not (dropped and name.startswith(dropped))}
     return Table(
         names=tuple(kept),
-        logs=logarithms(kept),
+        logs=logarithms(kept, base_s),
         base_s=base_s,
         time_s=rows.time_s,
         gpu=rows.gpu,

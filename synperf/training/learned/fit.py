@@ -39,9 +39,9 @@ Progress = Callable[[int, int], None]  # epochs done, of all
 class Settings:
     """Sizes and the course of the training; `epochs` passes over the rows in batches of `batch`."""
 
-    hidden: tuple[int, ...] = (160, 128, 64)
+    hidden: tuple[int, ...] = (128, 128, 32)
     pieces: int = 6
-    epochs: int = 20
+    epochs: int = 24
     batch: int = 2048
     learning_rate: float = 1e-2
     weight_decay: float = 1e-2
@@ -49,7 +49,7 @@ class Settings:
     @classmethod
     def for_rows(cls, rows: int) -> Settings:
         """More epochs and smaller batches for fewer rows, so that every training has some thousand steps."""
-        return cls(epochs=min(max(600_000 // max(rows, 1), 20), 60), batch=min(max(rows // 200, 128), 2048))
+        return cls(epochs=min(max(600_000 // max(rows, 1), 24), 60), batch=min(max(rows // 200, 128), 2048))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

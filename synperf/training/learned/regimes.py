@@ -1,38 +1,78 @@
-"""The spread of held-out errors, by regime: the origin of a row and how long the predicted time is."""
+"""The spread of errors on shapes that no weight was fitted to, by regime: a format and a band of predicted times.
+
+Groups (GPU, engine, kernel) differ in how far their errors go, and each has too few held-out shapes of its own to tell
+how the errors are distributed. So the errors of a group and band are divided by their size there, the 80 % quantile of
+|log(measured / predicted)| over all its rows; the ends of the interval are quantiles of what is left, over all held-out
+rows of the regime; and each group gets them back times its own size.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...estimators.weights import Regime
 
 LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
+LEAST_OF_GROUP = 100  # rows that tell a size
 BANDS = ((10e-6, "up to 10 us"), (100e-6, "up to 100 us"), (np.inf, "above 100 us"))
 TAILS = (0.1, 0.9)
 NEVER = 1e30  # seconds: the last band has no end, and JSON no infinity
+LEAST_SIZE = 1e-3
 
 
-def regimes(name: str, time_s: np.ndarray, apart: np.ndarray) -> tuple[Regime, ...]:
-    """Regimes of the rows of one origin, bands of too few rows joined with the next; empty for too few in all.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """Errors of one group: predicted times, log(measured / predicted), and which rows no weight was fitted to."""
 
-    `apart` is log(measured / predicted), `time_s` the predicted time.
+    time_s: np.ndarray
+    apart: np.ndarray
+    held_out: np.ndarray
+
+
+def regimes(name: str, groups: Mapping[str, Spread]) -> dict[str, tuple[Regime, ...]]:
+    """The regimes of every group, `name` first in theirs; `""` has those of a group of the usual size.
+
+    A band with less than `LEAST_ROWS` held-out rows in all is joined with the next longer one, the last with the one
+    before; where all have too few, all rows are one regime.
     """
-    found: list[Regime] = []
+    found: dict[str, list[Regime]] = {group: [] for group in (*groups, "")}
+    for start, end, said in _bands(groups):
+        sizes = {group: _size(spread, start, end) for group, spread in groups.items()}
+        scaled = [s.apart[_held(s, start, end)] / sizes[group] for group, s in groups.items() if "*" not in group]
+        left = np.concatenate(scaled)
+        low, high = np.quantile(left, TAILS)
+        for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
+            found[group].append(
+                Regime(f"{name}: {said}", min(end, NEVER), len(left), round(low * size, 5), round(high * size, 5))
+            )
+    return {group: tuple(own) for group, own in found.items()}
+
+
+def _bands(groups: Mapping[str, Spread]) -> list[tuple[float, float, str]]:
+    """(start, end, what it is called) of the bands that have rows enough."""
+    joined: list[tuple[float, float, str]] = []
     start = 0.0
     for end, said in BANDS:
-        inside = (time_s > start) & (time_s <= end)
-        enough_left = (time_s > end).sum() >= LEAST_ROWS or end == np.inf
-        if inside.sum() >= LEAST_ROWS and enough_left:
-            low, high = np.quantile(apart[inside], TAILS)
-            found.append(Regime(name=f"{name}: {said}", up_to_s=min(end, NEVER), rows=int(inside.sum()),
-                                low=round(float(low), 5), high=round(float(high), 5)))  # fmt: skip
+        rows = sum(int(_held(s, start, end).sum()) for group, s in groups.items() if "*" not in group)
+        if rows >= LEAST_ROWS:
+            joined.append((start, end, said))
             start = end
-    return tuple(found)
+    if not joined:
+        return [(0.0, np.inf, "all times")]
+    first, _, said = joined[-1]
+    return [*joined[:-1], (first, np.inf, said)]
 
 
-def by_group(groups: Mapping[str, np.ndarray], time_s: np.ndarray, apart: np.ndarray) -> dict[str, tuple[Regime, ...]]:
-    """Regimes of every group that has rows enough; `groups` are the indices of their rows."""
-    found = {name: regimes(name, time_s[rows], apart[rows]) for name, rows in groups.items()}
-    return {name: bands for name, bands in found.items() if bands}
+def _held(s: Spread, start: float, end: float) -> np.ndarray:
+    held: np.ndarray = s.held_out & (s.time_s > start) & (s.time_s <= end)
+    return held
+
+
+def _size(s: Spread, start: float, end: float) -> float:
+    """How far errors go in the band, or in all where the band has few rows."""
+    inside = (s.time_s > start) & (s.time_s <= end)
+    chosen = s.apart[inside] if inside.sum() >= LEAST_OF_GROUP else s.apart
+    return max(float(np.quantile(np.abs(chosen), 0.8)), LEAST_SIZE)

@@ -30,7 +30,7 @@ from ...version import VERSION
 from ..recipe import Devices
 from .data import Table, table
 from .fit import Settings, fit, origins
-from .regimes import by_group, regimes
+from .regimes import Spread, regimes
 
 TWINS = (("h100_sxm", "h200_sxm", "h800"), ("b200_sxm", "gb200"), ("b300_sxm", "gb300"))
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
@@ -154,21 +154,29 @@ def _without(dtype: str, gpus: tuple[str, ...]) -> str:
 
 
 def _cards(dtype: str, data: Table, networks: Mapping[str, Network], seed: int) -> Iterator[NetworkCard]:
-    kept, rows = data.take(data.held_out), int((~data.held_out).sum())
-    known = networks[f"{dtype}.{KNOWN}"]
-    time_s, apart = errors(known, kept, known=True)
-    own = by_group(origins(kept, known=True).rows_of, time_s, apart)
-    pooled = regimes(dtype, time_s, apart) or _all(dtype, apart)
-    yield _card(dtype, KNOWN, known, rows, _scores(kept, apart), own | {"": pooled})
-    general = networks.get(f"{dtype}.{GENERAL}")
+    known, general = networks[f"{dtype}.{KNOWN}"], networks.get(f"{dtype}.{GENERAL}")
+    rows = int((~data.held_out).sum())
+    yield _card(dtype, KNOWN, known, rows, data, regimes(dtype, _spreads(known, data)))
     if general is None:
         return
     tried = [_tried(data, gpus, networks[_without(dtype, gpus)], seed) for gpus in left_out(set(data.gpu))]
     time_s, apart, middle = (np.concatenate(columns) for columns in zip(*tried, strict=True))
-    unseen = regimes(f"{dtype} on an unseen GPU", time_s, apart) or _all(dtype, apart)
-    nobody = regimes(f"{dtype}, a kernel that nobody measured", time_s, middle) or _all(dtype, middle)
-    scores = _scores(kept, errors(general, kept, known=False)[1])
-    yield _card(dtype, GENERAL, general, min(rows, ROWS_GENERAL * len(known.groups)), scores, {"": unseen, "*": nobody})
+    away = np.ones(len(time_s), dtype=bool)
+    unseen = regimes(f"{dtype} on an unseen GPU", {"": Spread(time_s=time_s, apart=apart, held_out=away)})[""]
+    name = f"{dtype}, a kernel that nobody measured"
+    nobody = regimes(name, {"": Spread(time_s=time_s, apart=middle, held_out=away)})[""]
+    few = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
+    yield _card(dtype, GENERAL, general, few, data, {"": unseen, "*": nobody})
+
+
+def _spreads(network: Network, data: Table) -> dict[str, Spread]:
+    """The errors of every group of the network that knows GPUs, those of the middle of several engines included."""
+    found = {}
+    for name, index in origins(data, known=True).rows_of.items():
+        correction = network.correction(data.logs[index], network.groups.index(name))
+        time_s, apart = data.base_s[index] * np.exp(correction), data.target[index] - correction
+        found[name] = Spread(time_s=time_s, apart=apart, held_out=data.held_out[index])
+    return found
 
 
 def left_out(gpus: set[str]) -> list[tuple[str, ...]]:
@@ -223,17 +231,18 @@ def _scores(rows: Table, apart: np.ndarray) -> dict[str, dict[str, float]]:
     return {gpu: {name: round(value, 5) for name, value in score.items()} for gpu, score in found.items()}
 
 
-def _all(name: str, apart: np.ndarray) -> tuple[Regime, ...]:
-    """One regime of too few rows, which is better than none."""
-    low, high = np.quantile(apart, (0.1, 0.9))
-    return (Regime(name=f"{name}: all", up_to_s=1e30, rows=len(apart), low=float(low), high=float(high)),)
-
-
 def _card(
-    dtype: str, scope: str, network: Network, rows: int, scores: dict[str, dict[str, float]],
-    found: dict[str, tuple[Regime, ...]],
-) -> NetworkCard:  # fmt: skip
+    dtype: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
+) -> NetworkCard:
+    kept = data.take(data.held_out)
     return NetworkCard(
-        name=f"{dtype}.{scope}", scope=scope, dtypes=(dtype,), inputs=network.inputs, groups=network.groups,
-        num_layers=len(network.weights), rows=rows, held_out=scores, regimes=found,
-    )  # fmt: skip
+        name=f"{dtype}.{scope}",
+        scope=scope,
+        dtypes=(dtype,),
+        inputs=network.inputs,
+        groups=network.groups,
+        num_layers=len(network.weights),
+        rows=rows,
+        held_out=_scores(kept, errors(network, kept, known=scope == KNOWN)[1]),
+        regimes=found,
+    )

@@ -83,7 +83,7 @@ def test_groups_hold_every_row_once_and_the_middle_of_several(data):
 def test_inputs_that_are_left_out_are_not_there():
     full, no_math, no_memory = (table(rows(), DEVICES, without) for without in ((), ("math",), ("memory",)))
     assert {"math", "time_128x128", "fill"} <= set(full.names) - set(no_math.names)
-    assert {"dram", "a_over_l2", "l2_sm_max"} <= set(full.names) - set(no_memory.names)
+    assert {"dram", "working_set", "l2_sm_max"} <= set(full.names) - set(no_memory.names)
     assert "m" in no_math.names
     assert "m" in no_memory.names
 

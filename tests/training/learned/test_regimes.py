@@ -1,0 +1,48 @@
+"""Regimes of intervals: each group has its own size, all share the shape of the errors, and few rows are joined."""
+
+import numpy as np
+
+from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes
+
+
+def spread(size, time_s, rows=4000, seed=0):
+    draw = np.random.default_rng(seed)
+    return Spread(time_s=np.full(rows, time_s), apart=size * draw.normal(0, 1, rows), held_out=np.arange(rows) % 2 == 0)
+
+
+def inside(regime, s):
+    return ((regime.low <= s.apart) & (s.apart <= regime.high)).mean()
+
+
+def test_every_group_has_an_interval_of_its_own_size_that_holds_80_percent():
+    groups = {"a.x.k": spread(0.02, 5e-6), "b.x.k": spread(0.2, 5e-6, seed=1)}
+    found = regimes("bf16", groups)
+    for name, s in groups.items():
+        (one,) = found[name]
+        assert 0.78 < inside(one, s) < 0.82
+    narrow, wide = found["a.x.k"][0], found["b.x.k"][0]
+    assert 9 < (wide.high - wide.low) / (narrow.high - narrow.low) < 11
+    assert narrow.low > found[""][0].low > wide.low
+
+
+def test_bands_are_named_and_end_where_they_say():
+    parts = [spread(0.1, t, seed=i) for i, t in enumerate((5e-6, 5e-5, 5e-4))]
+    joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("time_s", "apart", "held_out")}
+    names = [(r.name, r.up_to_s) for r in regimes("fp8", {"a.x.k": Spread(**joined)})["a.x.k"]]
+    assert names == [("fp8: up to 10 us", 1e-5), ("fp8: up to 100 us", 1e-4), ("fp8: above 100 us", 1e30)]
+
+
+def test_bands_of_few_rows_are_joined_and_all_rows_are_one_regime_at_worst():
+    many, few = spread(0.1, 5e-6), spread(0.1, 5e-4, rows=LEAST_ROWS)
+    both = {name: np.concatenate([getattr(many, name), getattr(few, name)]) for name in ("time_s", "apart", "held_out")}
+    (one,) = regimes("fp8", {"a.x.k": Spread(**both)})["a.x.k"]
+    assert (one.rows, one.up_to_s) == (2000 + LEAST_ROWS // 2, 1e30)
+    (one,) = regimes("fp8", {"a.x.k": few})["a.x.k"]
+    assert (one.name, one.rows) == ("fp8: all times", LEAST_ROWS // 2)
+
+
+def test_the_middle_of_engines_counts_no_row_twice():
+    own, middle = spread(0.1, 5e-6), spread(0.3, 5e-6, seed=2)
+    found = regimes("bf16", {"a.x.k": own, "a.*.k": middle})
+    assert found["a.x.k"][0].rows == found["a.*.k"][0].rows == 2000
+    assert 0.75 < inside(found["a.*.k"][0], middle) < 0.85
