@@ -46,7 +46,7 @@ def regimes(name: str, groups: Mapping[str, Spread]) -> dict[str, tuple[Regime, 
         low, high = np.quantile(left, TAILS)
         for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
             found[group].append(
-                Regime(f"{name}: {said}", min(end, NEVER), len(left), round(low * size, 5), round(high * size, 5))
+                Regime(f"{name}: {said}", min(end, NEVER), len(left), _rounded(low * size), _rounded(high * size))
             )
     return {group: tuple(own) for group, own in found.items()}
 
@@ -76,3 +76,7 @@ def _size(s: Spread, start: float, end: float) -> float:
     inside = (s.time_s > start) & (s.time_s <= end)
     chosen = s.apart[inside] if inside.sum() >= LEAST_OF_GROUP else s.apart
     return max(float(np.quantile(np.abs(chosen), 0.8)), LEAST_SIZE)
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 5)  # JSON takes no number of NumPy's
