@@ -1,7 +1,8 @@
 """A user's measured rows -> a calibration of one GPU: its sustained rates, and a correction per kernel.
 
 What is fitted must show on rows that it did not see: whole weight shapes are left out in turn, and a step is taken
-only where it lowers the held-out error by more than that difference's own standard error. Else things stay as they are.
+only where it lowers the held-out error by more than two standard errors of that difference. Else things stay as they
+are.
 """
 
 from __future__ import annotations

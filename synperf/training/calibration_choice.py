@@ -1,7 +1,8 @@
 """Which steps a calibration takes: cross-validated over whole weight shapes, each only where it is surely better.
 
 First the rates of the GPU, then for each kernel and format the residual part of least held-out error. A step must lower
-the error by more than the standard error of that difference (the one-standard-error rule).
+the error by more than two standard errors of that difference: rows of one shape err alike, and the best of several
+candidates looks better than it is.
 Source: Hastie, Tibshirani, Friedman, "The Elements of Statistical Learning", 2009, section 7.10.
 """
 
@@ -21,6 +22,7 @@ from .calibration_tuning import Part, Seen, adapted, seen
 FOLDS = 5
 LEAST_ROWS = 20  # of a kernel and format, for a residual part
 LEAST_SHAPES = 4  # weight shapes, so that one can be left out
+SURE = 2.0  # standard errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -170,9 +172,9 @@ def _time(found: Seen) -> np.ndarray:
 
 
 def _is_better(before: np.ndarray, after: np.ndarray) -> tuple[bool, str]:
-    """Whether errors of the same rows fell by more than the standard error of the difference, in words."""
+    """Whether errors of the same rows fell by more than `SURE` standard errors of the difference, in words."""
     gain = before - after
     doubt = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else np.inf
     change = f"held-out error {format_percent(before.mean())} to {format_percent(after.mean())}"
-    better = bool(gain.mean() > doubt)
+    better = bool(gain.mean() > SURE * doubt)
     return better, change if better else f"{change}, no surer than chance"

@@ -71,7 +71,7 @@ def test_a_profile_of_recorded_launches_gives_the_tile(tmp_path):
     path.write_text(TILES)
     for command in ("explain", "predict"):
         document = json.loads(invoke(command, *ARGUMENTS[1:], "--tile-profile", str(path), "--json").out)
-        assert document["assumptions"] == ["tile: nearest recorded launch of tiles.csv, compute capability 9.0"]
+        assert document["assumptions"][-1] == "tile: nearest recorded launch of tiles.csv, compute capability 9.0"
     tile = json.loads(invoke(*ARGUMENTS, "--tile-profile", str(path), "--json").out)["tile"]
     assert (tile["tile_n"], tile["source"]) == (128, "recorded")
 

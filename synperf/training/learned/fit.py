@@ -49,7 +49,7 @@ class Settings:
     @classmethod
     def for_rows(cls, rows: int) -> Settings:
         """More epochs and smaller batches for fewer rows, so that every training has some thousand steps."""
-        return cls(epochs=min(max(600_000 // max(rows, 1), 24), 60), batch=min(max(rows // 200, 128), 2048))
+        return cls(epochs=min(max(1_200_000 // max(rows, 1), 24), 60), batch=min(max(rows // 200, 128), 2048))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
