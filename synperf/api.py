@@ -245,8 +245,12 @@ def _calibrated(origin: str | None, calibration: CalibrationSource) -> Estimator
 
 def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:
     """The calibration of a file, read once for all calls."""
-    if calibration is None or not isinstance(calibration, str | Path):
-        return calibration
-    from .estimators.calibration_file import read
+    if calibration is None:
+        return None
+    from .estimators.calibration_file import CalibrationFile, read
 
+    if isinstance(calibration, CalibrationFile):
+        return calibration
+    if not isinstance(calibration, str | Path):
+        raise FieldError(f"calibration must be a file or a calibration, got {type(calibration).__name__}")
     return read(calibration)

@@ -10,9 +10,13 @@ import msgspec
 
 from ..errors import FieldError, FileFormatError
 from ..hardware.fields import show
+from ..kernels import families
 from .weights import Regime
 
 FORMAT = 1
+SHARES = (0.02, 1.5)  # of a published rate that a GPU may sustain; above 1 where the data sheet is modest
+LONGEST_FLOOR_S = 1e-2
+MOST_LOG = 5.0  # of a correction: a factor of 148
 ZERO_SHOT, HARDWARE = "zero-shot", "hardware"  # methods without a residual part
 
 
@@ -132,25 +136,43 @@ def _problem(found: CalibrationFile) -> str:
     """What cannot be in a document whose types are right, or an empty text."""
     hardware = found.hardware
     shares = {name: getattr(hardware, name) for name in ("clock_share", "dram_share", "l2_share")}
-    values = {name: value for name, value in shares.items() if value is not None}
-    values |= {f"launch_floor_s.{key}": value for key, value in hardware.launch_floor_s.items()}
-    for field, value in values.items():
-        if not 0 < value < 10:
-            return f"hardware.{field}: {show(value)} is not a number above 0 and below 10"
+    values = {name: (value, *SHARES) for name, value in shares.items() if value is not None}
+    values |= {f"launch_floor_s.{key}": (value, 0.0, LONGEST_FLOOR_S) for key, value in hardware.launch_floor_s.items()}
+    for field, (value, least, most) in values.items():
+        if not least < value <= most:
+            return f"hardware.{field}: {show(value)} is not above {least:g} and at most {most:g}"
+    if found.family not in families():
+        return f"family: no family named {found.family!r}"
+    if not found.kernels:
+        return "kernels: there are none"
     for key, one in found.kernels.items():
-        if any(not (isfinite(r.low) and isfinite(r.high)) for r in one.regimes):
-            return f"kernels.{key}: a regime that is not a number"
+        if text := _oddity(one):
+            return f"kernels.{key}: {text}"
         if one.method not in (ZERO_SHOT, HARDWARE) and key.partition(".")[2] not in found.residuals:
             return f"kernels.{key}: no residual part for its method {one.method}"
     return next((text for key, one in found.residuals.items() if (text := _misfit(key, one))), "")
 
 
+def _oddity(one: Kernel) -> str:
+    ends = [(r.low, r.high) for r in one.regimes]
+    if any(not -MOST_LOG <= low <= high <= MOST_LOG for low, high in ends) or not ends:
+        return f"regimes: low and high are not in order, or not within {MOST_LOG:g}"
+    bounds = [r.up_to_s for r in one.regimes]
+    if bounds != sorted(bounds) or not bounds[0] > 0:
+        return "regimes: up_to_s does not rise from above 0"
+    return "" if one.rows >= 0 else f"rows: {one.rows} is below 0"
+
+
 def _misfit(key: str, one: Residual) -> str:
     if not (len(one.points) == len(one.point_engines) == len(one.heights)):
         return f"residuals.{key}: points, point_engines and heights are not of one length"
-    if any(len(point) != len(one.coordinates) for point in one.points) or one.length <= 0:
+    if any(len(point) != len(one.coordinates) for point in one.points) or one.length <= 0 or one.own < 0:
         return f"residuals.{key}: points do not fit the coordinates"
-    return "" if one.low <= one.high else f"residuals.{key}: low is above high"
+    if not all(map(isfinite, (*one.shifts.values(), *one.input_weights, *one.hidden_weights, *one.heights))):
+        return f"residuals.{key}: a weight that is not a number"
+    if not -MOST_LOG <= one.low <= one.high <= MOST_LOG:
+        return f"residuals.{key}: low and high are not in order, or not within {MOST_LOG:g}"
+    return ""
 
 
 def _bytes(path: Path) -> bytes:

@@ -87,7 +87,8 @@ def shipped(family: str) -> Weights | None:
         FileFormatError: they are damaged.
     """
     path = path_of(family)
-    return read(path, family) if path.is_file() else None
+    there = path.is_file() or path.with_suffix(".json").is_file()  # one alone is damage, which `read` tells
+    return read(path, family) if there else None
 
 
 def read(path: Path, family: str) -> Weights:
@@ -102,10 +103,34 @@ def read(path: Path, family: str) -> Weights:
             f"{path}: damaged, or not the weights that {path.stem}.json describes: the digest differs"
         )
     arrays = _arrays(path, data)
+    if _noted(data) != card_digest(card):
+        raise FileFormatError(
+            f"{path.with_suffix('.json')}: not the card that was written with {path.name}, or changed"
+        )
     try:
         return Weights(card=card, networks=tuple(_network(one, arrays) for one in card.networks))
-    except (KeyError, ValueError) as wrong:
+    except (KeyError, ValueError, IndexError) as wrong:
         raise FileFormatError(f"{path}: arrays are missing or do not fit together ({wrong})") from None
+
+
+def card_digest(card: Card) -> str:
+    """The digest of a card without that of its arrays, which the arrays' file carries: neither fits another."""
+    return sha256(msgspec.json.encode(msgspec.structs.replace(card, sha256=""))).hexdigest()
+
+
+def serialize(card: Card, arrays: dict[str, np.ndarray]) -> tuple[Card, bytes]:
+    """The card with the digest of its arrays, and the bytes of the arrays with that of the card."""
+    from safetensors.numpy import save
+
+    data = save(arrays, {"card": card_digest(card)})
+    return msgspec.structs.replace(card, sha256=sha256(data).hexdigest()), data
+
+
+def _noted(data: bytes) -> str:
+    """The digest of the card in the header of a safetensors file."""
+    length = int.from_bytes(data[:8], "little")
+    header: Any = msgspec.json.decode(data[8 : 8 + length])
+    return str(header.get("__metadata__", {}).get("card", ""))
 
 
 def _card(path: Path, family: str) -> Card:
@@ -169,8 +194,11 @@ def _check(n: Network) -> None:
     }  # fmt: skip
     wrong = [name for name, shape in expected.items() if getattr(n, name).shape != shape]
     wrong += [f"weight_{i}" for i, w in enumerate(n.weights) if w.shape != (sizes[i], sizes[i + 1])]
-    if wrong or sizes[-1] != 1 or any(not np.isfinite(w).all() for w in (*n.weights, *n.biases, n.shift)):
-        raise ValueError(f"shapes or values of {', '.join(wrong) or 'the layers'}")
+    everything = (n.low, n.high, n.knots, n.shift, n.out_low, n.out_high, *n.weights, *n.biases)
+    if wrong or sizes[-1] != 1 or not all(np.isfinite(array).all() for array in everything):
+        raise ValueError(f"shapes or values of {', '.join(wrong) or 'the arrays'}")
+    if not (np.diff(n.knots, axis=1) > 0).all() or not ((n.encoded >= 0) & (n.encoded < num_inputs)).all():
+        raise ValueError("knots that do not rise, or of no input")
 
 
 def tensors(name: str, n: Network) -> dict[str, np.ndarray]:

@@ -33,6 +33,8 @@ REGIME_ROWS = 20
 OWN_REGIME_ROWS = 60  # of an engine; with fewer, errors of all engines of the kernel count
 REGIMES_S = (10e-6, 100e-6, float("inf"))
 
+LEAST_SHARE, MOST_SHARE = 0.2, 1.25  # of a published rate
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CalibrationFit:
@@ -56,7 +58,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     """The calibration of a GPU by rows of its own; those of a test split and biased ones are left out.
 
     Raises:
-        FieldError: fewer than 16 rows, or rows of another GPU.
+        FieldError: fewer than 16 rows, or rows of another GPU, or such as no GPU of that kind can have.
     """
     own = _usable(rows, gpu, seed)
     weights = weights or shipped(str(own.family[0]))
@@ -64,6 +66,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     choice = choose(own, parts, gpu, seed)
     measured = fit_hardware(own, gpu)
     at = choice.gpu if parts else _nearer(own, gpu, replace(gpu, calibration=measured))
+    _check_shares(at)
     said = dict(measured.provenance) | ({"how": choice.how} if parts else {})
     kernels = {key: _kernel(key, own, index, gpu, at, choice) for key, index in _by_key(own)}
     file = CalibrationFile(
@@ -74,6 +77,21 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
         kernels=kernels, residuals=choice.residuals,
     )  # fmt: skip
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
+
+
+def _check_shares(gpu: GPU) -> None:
+    """Checks that the rows can be of that GPU: no GPU sustains a tenth, or twice, of what is published.
+
+    Raises:
+        FieldError: they say that it does.
+    """
+    for name, what in (("clock_share", "math rate"), ("dram_share", "DRAM bandwidth")):
+        share = getattr(gpu.calibration, name)
+        if share is not None and not LEAST_SHARE <= share <= MOST_SHARE:
+            raise FieldError(
+                f"rows: they say that {gpu.name} sustains {share:.0%} of its published {what}; right would be rows of "
+                f"this GPU, from {LEAST_SHARE:.0%} to {MOST_SHARE:.0%}"
+            )
 
 
 def save(fit: CalibrationFit, path: str | Path) -> None:

@@ -1,13 +1,14 @@
 """Weights files: what is written is read, and whatever is wrong with them is one sentence."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from synperf.errors import FileFormatError
 from synperf.estimators import weights
-from synperf.estimators.weights import read
+from synperf.estimators.weights import Weights, read
 
 from .toy_weights import toy, write
 
@@ -76,13 +77,43 @@ def test_a_missing_card_is_told(tmp_path):
         read(path, "gemm")
 
 
-def test_arrays_that_do_not_fit_the_card_are_told(tmp_path):
+@pytest.mark.parametrize(
+    "change", [{"groups": ["one.alone.here"]}, {"inputs": []}, {"num_layers": 0}, {"regimes": {}}, {"scope": "odd"}]
+)
+def test_a_changed_card_is_told(tmp_path, change):
     path = write(tmp_path / "gemm.safetensors")
     card = json.loads(path.with_suffix(".json").read_text())
-    card["networks"][0]["groups"] = ["one.alone.here"]
+    card["networks"][0] |= change
     path.with_suffix(".json").write_text(json.dumps(card))
-    with pytest.raises(FileFormatError, match="do not fit together"):
+    with pytest.raises(FileFormatError, match=r"not the card that was written with gemm\.safetensors"):
         read(path, "gemm")
+
+
+def changed(weights, **arrays):
+    first, *others = weights.networks
+    return Weights(card=weights.card, networks=(replace(first, **arrays), *others))
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"low": np.full(3, np.nan, np.float32)},
+        {"out_low": np.array([np.nan, 0], np.float32)},
+        {"knots": np.zeros((2, 4), np.float32)},
+        {"encoded": np.array([0, 9999])},
+        {"shift": np.zeros((1, 8), np.float32)},
+    ],
+)
+def test_arrays_that_cannot_be_are_told(tmp_path, arrays):
+    with pytest.raises(FileFormatError, match="do not fit together"):
+        read(write(tmp_path / "gemm.safetensors", changed(toy(), **arrays)), "gemm")
+
+
+def test_weights_without_their_arrays_are_told(tmp_path, monkeypatch):
+    write(tmp_path / "gemm.safetensors").unlink()
+    monkeypatch.setattr(weights, "FOLDER", tmp_path)
+    with pytest.raises(FileFormatError, match="No such file"):
+        weights.shipped.__wrapped__("gemm")
 
 
 def test_families_without_weights_have_none():

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import numpy as np
-from safetensors.numpy import save
 
 from synperf import hardware
 from synperf.estimators.inputs import VERSION, inputs, logarithms, sustained
 from synperf.estimators.network import Network
-from synperf.estimators.weights import FORMAT, Card, NetworkCard, Regime, Weights, tensors
+from synperf.estimators.weights import FORMAT, Card, NetworkCard, Regime, Weights, serialize, tensors
 from synperf.features import features
 from synperf.kernels import family
 from synperf.kernels.gemm_call import Gemm
@@ -88,8 +86,7 @@ def write(path: Path, weights: Weights | None = None) -> Path:
     arrays = {}
     for one, n in zip(weights.card.networks, weights.networks, strict=True):
         arrays |= tensors(one.name, n)
-    data = save(arrays)
+    found, data = serialize(weights.card, arrays)
     path.write_bytes(data)
-    found = msgspec.structs.replace(weights.card, sha256=sha256(data).hexdigest())
     path.with_suffix(".json").write_bytes(msgspec.json.encode(found))
     return path

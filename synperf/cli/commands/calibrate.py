@@ -33,7 +33,7 @@ def calibrate(
         bool, typer.Option("--plan", help="print the shapes to measure as CSV, and do nothing else")
     ] = False,
     dtype: Annotated[str, typer.Option(metavar="NAME", help="format of the shapes of --plan")] = "bf16",
-    seed: Annotated[int, typer.Option(metavar="N", help="of the split into rows to fit and to check")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="of the split into rows to fit and to check")] = 0,
     as_json: AsJson = False,
 ) -> None:
     if plan:

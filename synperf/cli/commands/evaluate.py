@@ -48,7 +48,7 @@ def evaluate(
         int | None, typer.Option(metavar="NUMBER", help="at most so many of a GPU, engine, kernel and format: 8000")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="of the choice of rows and of the fits: 42")
+        int | None, typer.Option(min=0, metavar="NUMBER", help="of the choice of rows and of the fits: 42")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="the results so far, as JSON")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="go on from what --out holds")] = False,

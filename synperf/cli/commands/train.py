@@ -18,6 +18,7 @@ import typer
 from ... import hardware
 from ...errors import FieldError, MissingExtraError
 from ...kernels import family as family_named
+from ...kernels.base import dtype_of
 from ...measurements import Rows, aiconfigurator, read_files
 from ..bars import stages
 from ..show import notice
@@ -29,7 +30,7 @@ def train(
     rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="more measured rows; may be repeated")] = None,
     gpu: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
     dtype: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
 ) -> None:
     name = family_named(family).name
@@ -37,11 +38,14 @@ def train(
         raise FieldError(f"out: none given; right would be --out {name}.safetensors")
     if out.suffix != ".safetensors":
         raise FieldError(f"out: {out.name} should end in .safetensors")
+    if not out.parent.is_dir():
+        raise FieldError(f"out: no folder {str(out.parent)!r}; make it first")
+    dtypes = [str(dtype_of("dtype", one)) for one in dtype or ()]
     shipped = _shipped()
-    measured = _rows(name, rows or [], gpu, dtype)
+    measured = _rows(name, rows or [], gpu, dtypes)
     devices = {key: hardware.gpu(key) for key in sorted(set(measured.gpu))}
     work = out.with_name(f"{out.name}.states")
-    work.mkdir(parents=True, exist_ok=True)
+    work.mkdir(exist_ok=True)
     with stages() as told:
         training = shipped.Training(seed=seed, work=work, resume=resume, progress=told)
         card, arrays = shipped.train(measured, devices, training, _command(name, rows, gpu, dtype, seed))
@@ -61,8 +65,8 @@ def _shipped() -> Any:
 
 
 def _rows(family: str, files: list[Path], gpus: list[str] | None, dtypes: list[str] | None) -> Rows:
-    parts = list(aiconfigurator.read_all(family)) + ([read_files(files, family)] if files else [])
-    found = Rows.join(parts)
+    own = [read_files(files, family)] if files else []  # first: a wrong file is told at once
+    found = Rows.join([*aiconfigurator.read_all(family), *own])
     if gpus:
         keys = {hardware.gpu(name).key for name in gpus}
         found = found.take(_among(found.gpu, keys))

@@ -11,18 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from threading import Event
 from time import monotonic
 
 import msgspec
 import numpy as np
-from safetensors.numpy import save
 
 from ...estimators.inputs import VERSION as INPUTS_VERSION
 from ...estimators.network import Network
-from ...estimators.weights import FORMAT, GENERAL, KNOWN, Card, NetworkCard, Regime, tensors
+from ...estimators.weights import FORMAT, GENERAL, KNOWN, Card, NetworkCard, Regime, serialize, tensors
 from ...evaluation.metrics import Errors
 from ...measurements import Rows
 from ...tables.outfile import replacing
@@ -108,7 +106,7 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> tup
         format=FORMAT,
         inputs_version=INPUTS_VERSION,
         family=str(rows.family[0]),
-        sha256=sha256(save(arrays)).hexdigest(),
+        sha256="",
         synperf=VERSION,
         seed=training.seed,
         command=command,
@@ -124,9 +122,10 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> tup
 def write(path: Path, card: Card, arrays: Mapping[str, np.ndarray]) -> None:
     """The weights and the card beside them; the card comes last, so that an old one never stands beside new weights."""
     card_path = path.with_suffix(".json")
+    written, data = serialize(card, dict(arrays))
     with replacing("out", path) as part, replacing("out", card_path) as card_part:
-        part.write_bytes(save(dict(arrays)))
-        card_part.write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=1))
+        part.write_bytes(data)
+        card_part.write_bytes(msgspec.json.format(msgspec.json.encode(written), indent=1))
         with suppress(FileNotFoundError):
             card_path.unlink()
 
