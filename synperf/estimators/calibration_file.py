@@ -155,10 +155,10 @@ def _problem(found: CalibrationFile) -> str:
 
 def _oddity(one: Kernel) -> str:
     ends = [(r.low, r.high) for r in one.regimes]
-    if any(not -MOST_LOG <= low <= high <= MOST_LOG for low, high in ends) or not ends:
+    if any(not -MOST_LOG <= low <= high <= MOST_LOG for low, high in ends):
         return f"regimes: low and high are not in order, or not within {MOST_LOG:g}"
     bounds = [r.up_to_s for r in one.regimes]
-    if bounds != sorted(bounds) or not bounds[0] > 0:
+    if bounds != sorted(bounds) or (bounds and not bounds[0] > 0):
         return "regimes: up_to_s does not rise from above 0"
     return "" if one.rows >= 0 else f"rows: {one.rows} is below 0"
 

@@ -66,7 +66,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     choice = choose(own, parts, gpu, seed)
     measured = fit_hardware(own, gpu)
     at = choice.gpu if parts else _nearer(own, gpu, replace(gpu, calibration=measured))
-    _check_shares(at)
+    check_shares(at)
     said = dict(measured.provenance) | ({"how": choice.how} if parts else {})
     kernels = {key: _kernel(key, own, index, gpu, at, choice) for key, index in _by_key(own)}
     file = CalibrationFile(
@@ -79,7 +79,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
 
 
-def _check_shares(gpu: GPU) -> None:
+def check_shares(gpu: GPU) -> None:
     """Checks that the rows can be of that GPU: no GPU sustains a tenth, or twice, of what is published.
 
     Raises:

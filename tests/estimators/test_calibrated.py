@@ -135,6 +135,21 @@ def test_points_that_do_not_fit_are_refused(found):
             parse(changed(found, residuals={"cublas.bf16": one | broken}), "x")
 
 
+def test_absurd_values_are_refused_before_they_become_a_time(found):
+    one = msgspec.to_builtins(found.residuals["cublas.bf16"])
+    for broken in ({"low": 1e5, "high": 1e6}, {"high": 1e308}, {"own": -5.0}, {"shifts": {"vllm": 1e999}}):
+        with pytest.raises(FileFormatError):
+            parse(changed(found, residuals={"cublas.bf16": one | broken}), "x")
+    key, kernel = next(iter(msgspec.to_builtins(found.kernels).items()))
+    bad = {"name": "x", "up_to_s": 1.0, "rows": 9, "low": 0.2, "high": -0.2}
+    for broken in ({"rows": -1}, {"regimes": [bad]}, {"regimes": [bad | {"low": -1e5}]}):
+        with pytest.raises(FileFormatError, match="kernels"):
+            parse(changed(found, kernels={key: kernel | broken}), "x")
+    for broken in ({"family": "attention"}, {"kernels": {}}):
+        with pytest.raises(FileFormatError):
+            parse(changed(found, **broken), "x")
+
+
 def test_every_truncation_is_refused(found):
     whole = render(found)
     for size in (*range(0, len(whole) - 2, 997), len(whole) - 3):

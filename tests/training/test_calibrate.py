@@ -11,7 +11,7 @@ from synperf.estimators import calibrated
 from synperf.estimators.calibration_file import read, render
 from synperf.kernels import family
 from synperf.measurements import Rows
-from synperf.training.calibrate import fit_calibration, regimes, save
+from synperf.training.calibrate import check_shares, fit_calibration, regimes, save
 from synperf.training.calibration_choice import folds
 
 from .calibration_rows import H100, WEIGHTS, blank, error, learned_s, rows
@@ -188,3 +188,10 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(PerfError, match=r"^out: "):
         save(found, tmp_path / "none" / "h100.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("shares", [{"dram_share": 0.1}, {"clock_share": 1.6}])
+def test_rates_that_no_gpu_of_that_kind_can_have_are_refused(shares):
+    check_shares(H100)
+    with pytest.raises(FieldError, match=r"rows: they say that H100 SXM sustains .* of its published"):
+        check_shares(replace(H100, calibration=replace(H100.calibration, **shares)))
