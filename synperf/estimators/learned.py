@@ -84,7 +84,8 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, engine: str, kernel: str, we
     weights = weights or shipped(kind.name)
     choice = choose(weights, gpu.key, call.dtype, engine, kernel) if weights else None
     if choice is None:
-        raise UnsupportedError(f"origin: no weights for {kind.name} in {call.dtype}; right would be another origin")
+        what = "engine=plain, which is the analytical estimate" if engine == "plain" else f"{kind.name} in {call.dtype}"
+        raise UnsupportedError(f"origin: no weights for {what}; right would be another origin")
     f = features(kind, call, gpu)
     rates = sustained(gpu, kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
