@@ -43,7 +43,7 @@ class Network:
         through = cut[:, self.encoded, None] - made.start
         through *= made.per_width
         np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
-        found[:, num:] = through.reshape(len(logs), -1)
+        found[:, num:] = through.reshape(len(logs), made.start.size)
         return found
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
@@ -98,4 +98,4 @@ def pieces(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """(rows, S B) how far each value (rows, S) has come through each piece between two knots, 0 to 1."""
     through = (values[:, :, None] - knots[:, :-1]) / np.diff(knots, axis=1)
     cut: np.ndarray = np.clip(through, 0.0, 1.0)
-    return cut.reshape(len(values), -1)
+    return cut.reshape(len(values), knots.shape[0] * (knots.shape[1] - 1))

@@ -1,6 +1,7 @@
 """Laws of GEMM on every catalog GPU and random shapes."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ gpu_keys = st.sampled_from(keys())
 RESOURCES = ("num_sms", "clock_hz", "dram_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "shared_bytes_per_clk_per_sm")
 COLUMNS = ("time_s", "low_s", "high_s", "floor_s", "efficiency", "limiter")
 
+predict = partial(synperf.predict, origin="analytical")  # whose laws these are; a learned time may fall in m
+
 
 @st.composite
 def calls(draw):
@@ -36,7 +39,7 @@ def calls(draw):
 @settings(max_examples=300)
 def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
     gpu, call = drawn
-    e = synperf.predict(call, gpu)
+    e = predict(call, gpu)
     assert 0 < e.floor_s <= e.low_s <= e.time_s <= e.high_s < float("inf")
     assert 0 < e.efficiency < float("inf")
 
@@ -47,7 +50,7 @@ def test_time_never_falls_when_a_size_grows(drawn, name, how):
     gpu, call = drawn
     size = getattr(call, name)
     larger = min(2**31 - 1, size + 1 + int(how * size))
-    before, after = synperf.predict(call, gpu), synperf.predict(replace(call, **{name: larger}), gpu)
+    before, after = predict(call, gpu), predict(replace(call, **{name: larger}), gpu)
     for bound in ("time_s", "low_s", "high_s"):
         assert getattr(after, bound) >= getattr(before, bound) * (1 - 1e-12)  # rounding of equal times
 
@@ -60,7 +63,7 @@ def test_time_never_falls_along_a_fine_ladder_of_every_size(key):
         for fixed in ((17, 4096), (300, 1000), (4096, 70)):
             for name in ("m", "n", "k", "batch"):
                 others = dict(zip([x for x in ("m", "n", "k") if x != name], (*fixed, 64), strict=False))
-                times = synperf.predict(Gemm(**{name: ladder, "dtype": dtype, "engine": "plain", **others}), gpu).time_s
+                times = predict(Gemm(**{name: ladder, "dtype": dtype, "engine": "plain", **others}), gpu).time_s
                 assert (np.diff(times) >= -1e-12 * times[1:]).all()
 
 
@@ -71,7 +74,7 @@ def test_a_batch_of_one_equals_the_scalar(drawn):
     columns = replace(
         call, m=np.array([call.m]), n=np.array([call.n]), k=np.array([call.k]), batch=np.array([call.batch])
     )
-    one, many = synperf.predict(call, gpu), synperf.predict(columns, gpu)
+    one, many = predict(call, gpu), predict(columns, gpu)
     for name in COLUMNS:
         assert getattr(many, name)[0] == getattr(one, name), name
 
@@ -123,9 +126,9 @@ def test_columns_of_given_tiles_equal_the_single_calls(rows):
     gpu = synperf.gpu("a100_sxm")
     rows = [(m, n, k, t or 128) for m, n, k, t in rows]
     m, n, k, t = (np.array(column) for column in zip(*rows, strict=True))
-    many = synperf.predict(Gemm(m=m, n=n, k=k, tile_m=t, tile_n=t), gpu)
+    many = predict(Gemm(m=m, n=n, k=k, tile_m=t, tile_n=t), gpu)
     for i, (m, n, k, t) in enumerate(rows):
-        assert many.time_s[i] == synperf.predict(Gemm(m=m, n=n, k=k, tile_m=t, tile_n=t), gpu).time_s
+        assert many.time_s[i] == predict(Gemm(m=m, n=n, k=k, tile_m=t, tile_n=t), gpu).time_s
 
 
 @given(calls(), st.floats(1.01, 8))
@@ -138,18 +141,18 @@ def test_more_bandwidth_changes_only_dram_time(drawn, factor):
     for name in ("tensor", "fma", "l2", "shared"):
         assert after.pipes[name].sm_max_s == before.pipes[name].sm_max_s
     saved = slowest(before, 0.0)[1] - slowest(after, 0.0)[1]
-    times = [synperf.predict(call, g).time_s for g in (gpu, faster)]
+    times = [predict(call, g).time_s for g in (gpu, faster)]
     assert times[0] - times[1] == pytest.approx(saved, rel=1e-9, abs=1e-15)
 
 
 def test_chunks_of_a_long_column_equal_the_column():
     gpu = synperf.gpu("h100_sxm")
     m = np.arange(1, 50_001)
-    whole = synperf.predict(Gemm(m=m, n=4096, k=512), gpu)
+    whole = predict(Gemm(m=m, n=4096, k=512), gpu)
     assert is_array(whole.time_s)
     assert len(whole) == 50_000
     for i in (0, 16_383, 16_384, 49_999):
-        assert whole.time_s[i] == synperf.predict(Gemm(m=int(m[i]), n=4096, k=512), gpu).time_s
+        assert whole.time_s[i] == predict(Gemm(m=int(m[i]), n=4096, k=512), gpu).time_s
 
 
 @given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
@@ -157,7 +160,7 @@ def test_chunks_of_a_long_column_equal_the_column():
 def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
     gpu, call = drawn
     more = synperf.what_if(gpu, [f"{field}={factor}x"])
-    before, after = synperf.predict(call, gpu), synperf.predict(call, more)
+    before, after = predict(call, gpu), predict(call, more)
     for bound in ("time_s", "low_s", "high_s"):
         assert getattr(after, bound) <= getattr(before, bound) * (1 + 1e-12)
 
