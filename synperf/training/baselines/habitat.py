@@ -117,9 +117,13 @@ def _roofline_s(call: Any, gpu: GPU, dtype: DType) -> Number:
 
 
 def _shapes(rows: Rows) -> np.ndarray:
-    """log2 of the extents, [rows, extents]."""
+    """log2 of twice the extents, [rows, extents], so that none is 0.
+
+    Above 0 the search tree steps to the next number, which is none to a process in which torch was told to flush
+    denormals, as our network's training tells it: the tree then has no end and the process overflows its stack.
+    """
     extents = [column.astype(np.float64) for column in rows.fields.values() if column.dtype != object]
-    shapes: np.ndarray = np.log2(np.stack(extents, axis=1))
+    shapes: np.ndarray = np.log2(2 * np.stack(extents, axis=1))
     return shapes
 
 

@@ -49,3 +49,14 @@ def test_the_nearest_gpu_comes_before_the_same_engine():
     found = [chosen(origins, TOY, engine) for engine in ("vllm", "trtllm", "sglang")]
     assert [one.gpu.key for one in found] == ["near", "near", "near"]
     assert [one.engine for one in found] == ["vllm", "trtllm", "trtllm"]  # without the same engine, by name
+
+
+def test_shapes_of_one_row_have_a_tree_where_torch_flushes_denormals():
+    """SciPy splits at the number after the smallest one, again and again where that is 0 and no number is after it."""
+    torch = pytest.importorskip("torch", reason="what flushes denormals")
+    thin = rows(1e-6, extents=[(1, 64 * n, 64) for n in range(1, 40)] + [(2**20, 64, 64)])
+    torch.set_flush_denormal(True)
+    try:
+        assert RECIPE.fit(thin, DEVICES, 0)(thin, DEVICES) == pytest.approx(thin.time_s)
+    finally:
+        torch.set_flush_denormal(False)
