@@ -1,7 +1,7 @@
-"""Gradient-boosted trees on our own dimensionless features, for each kernel and format.
+"""Gradient-boosted trees on the inputs of our network, for each kernel and format.
 
-Target: log(T / time) with T = launch floor + roofline, least absolute error. Trees do not extrapolate: no time is
-further from T than that of some training rows.
+Target: log(T / time) with T = launch floor + roofline at sustained rates, least absolute error. Trees do not
+extrapolate: no time is further from T than that of some training rows.
 Source: Ke et al., "LightGBM: A Highly Efficient Gradient Boosting Decision Tree", NeurIPS 2017.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...api import family_of
-from ...features import PIPES, features
+from ...estimators.inputs import inputs, logarithms, sustained
+from ...features import features
 from ...hardware import GPU
-from ...hardware.launch import launch_floor
 from ...kernels.dispatch import engines
 from ...measurements import Rows
 from ...numeric import Number
@@ -57,15 +57,10 @@ def fit(rows: Rows, devices: Devices, seed: int, num_trees: int) -> Predictor:
 
 
 def columns(call: Any, gpu: GPU) -> list[Number]:
-    """T in seconds, then what the trees see."""
+    """T in seconds, then what the trees see: the logged inputs, and which engine it is."""
     kind = family_of(call)
-    f = features(kind, call, gpu)
-    base_s = launch_floor(gpu, call.kernel, call.dtype)[0] + f.roofline_s
-    busy = [np.log(1e-6 + f.busy_s(pipe) / base_s) for pipe in PIPES]
-    load = [np.log(f.load.waves), f.load.wave_efficiency, f.load.tail, np.log(f.load.tasks)]
-    traffic = [np.log(f.intensity_over_ridge), np.log(f.working_set_over_l2), f.roofline_s / base_s, f.padding]
-    extents = [np.log2(column) for name in kind.required() for column in (getattr(call, name),)]
-    return [base_s, *busy, *load, *traffic, *extents, *(float(call.engine == name) for name in engines())]
+    base_s, found = inputs(kind, call, gpu, features(kind, call, gpu), sustained(gpu, call.kernel, call.dtype))
+    return [base_s, *logarithms(found, base_s).T, *(float(call.engine == name) for name in engines())]
 
 
 def _time_s(trees: Any, table: np.ndarray) -> np.ndarray:
