@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...api import family_of
 from ...hardware import GPU
-from ...measurements import Rows
 from ...numeric import Number, ceil_div, minimum
-from ..recipe import Devices, Predictor, Recipe
+from ..recipe import Recipe
+from .nets.recipe import recipe as of_networks
 from .nets.schedule import Schedule
-from .per_kernel import optional, per_kernel
 
 LEAST_UTILIZATION = 1e-6  # a sigmoid that saturates has no time
 MICRO = 1e6  # features in microseconds have logarithms near 0, where a network begins
@@ -27,31 +24,9 @@ MICRO = 1e6  # features in microseconds have logarithms near 0, where a network 
 
 def recipe(*, max_epochs: int = 300, minutes: float | None = None) -> Recipe:
     """NeuSight; `max_epochs` and `minutes` (of each network) end a training that does not stop early by itself."""
+    summary = "waves of tiles at a utilization that a network learns"
     schedule = Schedule(max_epochs=max_epochs, minutes=minutes)
-
-    def fit_with(rows: Rows, devices: Devices, seed: int) -> Predictor:
-        return fit(rows, devices, seed, schedule)
-
-    return Recipe(name="neusight", summary="waves of tiles at a utilization that a network learns", fit=fit_with)
-
-
-def fit(rows: Rows, devices: Devices, seed: int, schedule: Schedule) -> Predictor:
-    """Networks by kernel and format.
-
-    Raises:
-        MissingExtraError: the extra [train] is not installed.
-        FieldError: a kernel and format has too few rows for a network.
-    """
-    nets = optional(f"{__package__}.nets.utilization", "the NeuSight baseline")
-
-    def one(table: np.ndarray, time_s: np.ndarray) -> Any:
-        return nets.fit(table[:, 2:], table[:, 1], table[:, 0], time_s, schedule, seed)
-
-    def time_s(net: Any, table: np.ndarray) -> np.ndarray:
-        found: np.ndarray = table[:, 0] / np.maximum(nets.predict(net, table[:, 2:], table[:, 1]), LEAST_UTILIZATION)
-        return found
-
-    return per_kernel(rows, devices, columns, one, time_s)
+    return of_networks("neusight", summary, columns, "utilization", LEAST_UTILIZATION, schedule)
 
 
 def columns(call: Any, gpu: GPU) -> tuple[Number, ...]:

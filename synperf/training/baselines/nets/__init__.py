@@ -1,1 +1,1 @@
-"""The networks of baselines, which need torch."""
+"""The networks of baselines, which need torch, and what makes recipes of them, which does not."""

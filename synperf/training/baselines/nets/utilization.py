@@ -20,12 +20,9 @@ def network(inputs: int) -> nn.Sequential:
     return nn.Sequential(*layers, nn.Linear(WIDTH, 2))
 
 
-def fit(
-    tiles: np.ndarray, waves: np.ndarray, ideal_s: np.ndarray, time_s: np.ndarray, schedule: Schedule, seed: int
-) -> nn.Module:
-    """Trained on log2 of the features [rows, features], for the time that the utilization leads to."""
-    columns = [np.log2(tiles), waves, ideal_s / time_s]
-    return train(lambda: network(tiles.shape[1]), smape, columns, schedule, seed)
+def fit(table: np.ndarray, needed: np.ndarray, schedule: Schedule, seed: int) -> nn.Module:
+    """Trained on waves and log2 of the features [rows, 1 + features], and the utilization that each time means."""
+    return train(lambda: network(table.shape[1] - 1), smape, [*_seen(table), needed], schedule, seed)
 
 
 def smape(net: nn.Module, x: torch.Tensor, waves: torch.Tensor, needed: torch.Tensor) -> torch.Tensor:
@@ -40,9 +37,13 @@ def utilization(net: nn.Module, x: torch.Tensor, waves: torch.Tensor) -> torch.T
     return alpha * (1 - share / waves)
 
 
-def predict(net: nn.Module, tiles: np.ndarray, waves: np.ndarray) -> np.ndarray:
+def predict(net: nn.Module, table: np.ndarray) -> np.ndarray:
     """Utilization of each row."""
     with torch.no_grad():
-        x, waves_ = (torch.as_tensor(column, dtype=torch.float32) for column in (np.log2(tiles), waves))
-        found: np.ndarray = utilization(net, x, waves_).numpy()
+        found: np.ndarray = utilization(net, *(torch.as_tensor(c, dtype=torch.float32) for c in _seen(table))).numpy()
     return found.astype(np.float64)
+
+
+def _seen(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the network sees of a tile, and waves."""
+    return np.log2(table[:, 1:]), table[:, 0]
