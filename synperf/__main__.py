@@ -1,6 +1,18 @@
-"""`python -m synperf` is the command line."""
+"""`python -m synperf` is the command line, and so is the script `synperf`."""
 
-from .cli import main
+import sys
+
+
+def main() -> None:
+    """Runs the arguments of the process and exits; Ctrl-C while the command line is still imported is one line too."""
+    try:
+        from .cli import main as run  # takes longer than many a command
+
+        run()
+    except KeyboardInterrupt:
+        print("synperf: interrupted", file=sys.stderr)
+        sys.exit(130)  # 128 + SIGINT
+
 
 if __name__ == "__main__":
     main()

@@ -39,6 +39,18 @@ else:
 main()
 """
 
+# Runs the command with an interrupt sent to itself where the module that is named is looked for.
+IMPORTING = """
+import os, signal, sys
+from synperf.__main__ import main
+class Finder:
+    def find_spec(self, name, *_):
+        if name == place:
+            os.kill(os.getpid(), signal.SIGINT)
+place = sys.argv.pop(1)
+sys.meta_path.insert(0, Finder())
+main()
+"""
 
 SIGNALS = (("SIGINT", "interrupted"), ("SIGTERM", "terminated"), ("SIGHUP", "hung up"))
 CASES = [(*signal_of, place) for signal_of in SIGNALS for place in ("part", "join", "cleanup")]
@@ -63,6 +75,13 @@ def test_a_signal_leaves_no_file_and_tells_its_number(tmp_path, place, name, sai
     done = run(tmp_path, int(number), place, *arguments, script=SCRIPT)
     assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", f"synperf: {said}\n")
     assert {path.name for path in tmp_path.iterdir()} <= {"calls.csv", "out.parquet"}
+
+
+@posix
+@pytest.mark.parametrize("place", ["synperf.cli", "synperf.cli.app", "typer", "synperf.cli.commands.gpus"])
+def test_ctrl_c_during_the_imports_is_one_line(tmp_path, place):
+    done = run(tmp_path, place, "gpus", script=IMPORTING)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "synperf: interrupted\n")
 
 
 @posix
