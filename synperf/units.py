@@ -56,10 +56,12 @@ def _example(unit: str) -> str:
 
 
 def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
-    """With the SI prefix that leaves 1 to 999 before the point: `4.8 TB/s`, `700 W`."""
+    """With the SI prefix that leaves 1 to 999 before the point: `4.8 TB/s`, `700 W`; past all of them `1.9e25 B`."""
     if not isfinite(value) or value == 0:
         return f"{value:g} {unit}".rstrip()
     value = _rounded(value, digits)
+    if abs(value) >= 1e3 * _LARGE["E"]:
+        return f"{format_plain(value, digits)} {unit}".rstrip()
     prefix = next((p for p in reversed("kMGTPE") if abs(value) >= _LARGE[p]), "")
     return f"{_plain(value / _LARGE[prefix], digits)} {prefix}{unit}".rstrip()
 
@@ -71,10 +73,12 @@ def format_binary(value: float, digits: int = 3) -> str:
 
 
 def format_time(value_s: float, digits: int = 3) -> str:
-    """Seconds in the unit that leaves 1 to 999 before the point: `171 µs`, `1.32 ms`, `12.4 s`."""
+    """In the unit with 1 to 999 before the point: `171 µs`, `1.32 ms`, `12.4 s`; from a million on `2.9e13 s`."""
     if not isfinite(value_s) or value_s == 0:
         return f"{value_s:g} s"
     value = _rounded(value_s, digits)
+    if abs(value) >= 1e6:
+        return f"{format_plain(value, digits)} s"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(value) >= size * (1 - 1e-12):  # 0.001 / 1e-3 may fall short of 1 by a rounding error
             return f"{_plain(value / size, digits)} {unit}"
