@@ -17,6 +17,8 @@ from synperf.training.calibration_plan import choose_rows, plan_csv
 from .calibration_rows import H100, blank
 
 PLAN = np.array(choose_rows(H100)).T
+SIXTEEN_BITS = (DType.BF16, DType.FP16)
+WITH_TENSOR_CORES = [gpu for gpu in hardware.gpus() if any(d in gpu.tensor_flop_per_clk_per_sm for d in SIXTEEN_BITS)]
 LAUNCH_S = H100.calibration.launch_floor_s["cublas.bf16"]
 
 
@@ -54,11 +56,9 @@ def test_three_launches_with_next_to_no_work_tell_the_floor():
     assert fit_hardware(tiny.take(slice(0, 2)), H100).launch_floor_s["cublas.bf16"] == LAUNCH_S
 
 
-@pytest.mark.parametrize("gpu", hardware.gpus(), ids=lambda gpu: gpu.key)
-def test_the_plan_has_eight_shapes_of_each_kind_on_every_gpu(gpu):
-    dtype = next((d for d in (DType.BF16, DType.FP16) if d in gpu.tensor_flop_per_clk_per_sm), None)
-    if dtype is None:
-        pytest.skip("no tensor cores for 16 bits")
+@pytest.mark.parametrize("gpu", WITH_TENSOR_CORES, ids=lambda gpu: gpu.key)
+def test_the_plan_has_eight_shapes_of_each_kind_on_every_gpu_with_tensor_cores(gpu):
+    dtype = next(d for d in SIXTEEN_BITS if d in gpu.tensor_flop_per_clk_per_sm)
     shapes = choose_rows(gpu, dtype)
     kind, ridge = family("gemm"), gpu.ridge_flop_per_byte(dtype)
     calls = [Gemm(m=m, n=n, k=k, dtype=dtype) for m, n, k in shapes]
