@@ -1,13 +1,20 @@
-"""How long GPU work takes and why: `gpu`, `predict`, `explain`, and one class per kernel family."""
+"""How long GPU work takes and why: `gpu`, `predict`, `explain`, and one class per kernel family.
 
-from typing import Any
+Every name is imported when it is first used, so that a command that needs few of them starts, and stops, at once.
+"""
 
-from .api import explain, parse_call, predict, predict_file, tile_profile
-from .errors import FieldError, FileFormatError, PerfError, UnknownNameError, UnsupportedError
-from .estimators import Estimate
-from .hardware import GPU, DType, gpu, gpus, what_if
-from .kernels.gemm_call import Gemm
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from . import hardware
+    from .api import explain, parse_call, predict, predict_file, tile_profile
+    from .errors import FieldError, FileFormatError, PerfError, UnknownNameError, UnsupportedError
+    from .estimators import Estimate
+    from .hardware import GPU, DType, gpu, gpus, what_if
+    from .kernels.gemm_call import Gemm
 
 __all__ = [
     "GPU",
@@ -23,18 +30,33 @@ __all__ = [
     "explain",
     "gpu",
     "gpus",
+    "hardware",
     "parse_call",
     "predict",
     "predict_file",
     "tile_profile",
     "what_if",
 ]
+_HOMES = {
+    "api": ("explain", "parse_call", "predict", "predict_file", "tile_profile"),
+    "errors": ("FieldError", "FileFormatError", "PerfError", "UnknownNameError", "UnsupportedError"),
+    "estimators": ("Estimate",),
+    "evaluation": ("evaluate",),
+    "hardware": ("GPU", "DType", "gpu", "gpus", "what_if"),
+    "kernels.gemm_call": ("Gemm",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """`evaluate` on first use: what it needs is slow to import beside one prediction."""
-    if name == "evaluate":
-        from .evaluation import evaluate
+    if name == "hardware":
+        return import_module(".hardware", __name__)
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
+    globals()[name] = found
+    return found
 
-        return evaluate
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

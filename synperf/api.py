@@ -12,7 +12,7 @@ from . import hardware
 from .errors import FieldError, UnknownNameError
 from .estimators import Estimate, analytical, learned
 from .explanation import Explanation, explanation
-from .hardware import GPU
+from .hardware import GPU, DType
 from .kernels import KernelFamily, families, family
 from .kernels.base import Call, call_from, num_calls, take
 from .kernels.dispatch import resolve
@@ -21,6 +21,7 @@ from .kernels.gemm_profile import read as read_profile
 
 if TYPE_CHECKING:
     from .estimators.calibration_file import CalibrationFile
+    from .measurements.source import Key
 
     CalibrationSource = CalibrationFile | str | Path
 
@@ -218,7 +219,20 @@ def measured(*, with_test: bool = True) -> Estimator:
     from .measurements.source import Source
 
     aiconfigurator.folder()
-    return Measured(trend=_best, source=Source.installed(with_test=with_test)).estimate
+    return Measured(
+        trend=_trend, source=Source.installed(with_test=with_test), otherwise=_best, widening=_widening
+    ).estimate
+
+
+def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+    """What measured tables correct: the larger learned estimate where there is one, else as `_best`."""
+    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    known = learned.covers(kind.name, gpu, call.dtype, engine, kernel)
+    return learned.of_tables(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
+
+
+def _widening(key: Key) -> float:
+    return learned.widening(key.family, key.gpu, DType(key.dtype), key.engine, key.kernel)
 
 
 def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Estimator:

@@ -28,6 +28,9 @@ class Demand:
     sm_max_s: Number
 
 
+_IDLE = Demand(gpu_s=0.0, sm_max_s=0.0)
+
+
 @dataclass(slots=True, kw_only=True)
 class Features:
     """What estimators see of a call: pipes in seconds, and quantities that mean the same on every GPU.
@@ -101,6 +104,8 @@ def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Nu
 
 
 def _demand(work_per_task: Number, rate_per_sm: float, load: Load, gpu: GPU) -> Demand:
+    if type(work_per_task) is float and work_per_task == 0.0:  # a pipe that the kernel does not use
+        return _IDLE
     return Demand(
         gpu_s=load.tasks * work_per_task / (rate_per_sm * gpu.num_sms),
         sm_max_s=load.sm_max_tasks * work_per_task / rate_per_sm,

@@ -19,7 +19,7 @@ from ..hardware.records import typical_shares
 from ..kernels import KernelFamily
 from ..numeric import Number, is_array, maximum
 
-VERSION = 2
+VERSION = 3
 PIPES = ("tensor", "dram", "l2", "shared")
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from functools import cache, lru_cache
+from functools import lru_cache
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,11 @@ from .estimate import Estimate
 from .inputs import Sustained, inputs, logarithms, sustained
 from .network import Network
 from .weights import GENERAL, KNOWN, Regime, Weights, shipped
+from .weights import of_tables as larger
 
 ORIGIN = "learned"
 STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
+IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
 _NAMES = np.array(LIMITERS)
 
 
@@ -42,6 +45,7 @@ class Choice:
     regimes: tuple[Regime, ...]
     outside: tuple[str, ...]
     assumptions: tuple[str, ...]
+    widening: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,6 +80,26 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
     return finish(kind, call, gpu, (engine, kernel), found, found.correction, found.choice.regimes)
 
 
+def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+    """The estimate that measured tables stand on: that of the larger weights, where they know the GPU and kernel.
+
+    Raises: as `estimate`.
+    """
+    weights = shipped(larger(kind.name))
+    if weights is not None:
+        engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+        if choose(weights, gpu.key, call.dtype, engine, kernel) is not None:
+            return estimate(kind, call, gpu, weights)
+    return estimate(kind, call, gpu)
+
+
+def widening(family: str, gpu: str, dtype: DType, engine: str, kernel: str) -> float:
+    """How much further the larger weights err on shapes that they were not fitted to; 1 where they do not answer."""
+    weights = shipped(larger(family))
+    choice = None if weights is None else choose(weights, gpu, dtype, engine, kernel)
+    return 1.0 if choice is None else choice.widening
+
+
 def answer(kind: KernelFamily, call: Any, gpu: GPU, engine: str, kernel: str, weights: Weights | None = None) -> Answer:
     """The network's correction and what it saw.
 
@@ -104,7 +128,7 @@ def finish(
     """The estimate that a correction and the regimes of its errors make."""
     f, choice = found.features, found.choice
     single = not is_array(found.base_s)
-    ratio: Number = float(np.exp(correction[0])) if single else np.exp(correction)
+    ratio: Number = exp(correction[0]) if single else np.exp(correction)
     time_s = maximum(found.base_s * ratio, f.floor_s)
     low, high = _spread(regimes, time_s)
     limiter, _ = slowest(f, found.rates.launch_s)
@@ -123,7 +147,11 @@ def finish(
         origin=origin,
         extrapolating=bool(outside) if single else np.fromiter(map(bool, outside), np.bool_, len(outside)),
         outside=outside,
-        assumptions=gpu.assumptions + found.rates.assumptions + choice.assumptions + kind.assumptions(call, gpu),
+        assumptions=gpu.assumptions
+        + found.rates.assumptions
+        + choice.assumptions
+        + kind.assumptions(call, gpu)
+        + _cache_state(found),
         versions={"synperf": VERSION, "weights": digest(kind.name)},
     )
 
@@ -154,7 +182,7 @@ def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndar
 def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside
-    fields = [name for name in _unseen_fields(kind) if name not in network.inputs]
+    fields = _unseen_fields(kind, network)
     beyond = network.outside(found.logs, found.choice.group)
     if single:
         extra = tuple(name for name in fields if getattr(call, name) != 1)
@@ -163,10 +191,18 @@ def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
     return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
 
 
-@cache
-def _unseen_fields(kind: str) -> tuple[str, ...]:
-    """Number fields that every measured row has at 1, such as the batch of a GEMM."""
-    return tuple(f.name for f in fields_of(family(kind).call_type) if f.default == 1)
+@lru_cache(maxsize=256)
+def _unseen_fields(kind: str, network: Network) -> tuple[str, ...]:
+    """Number fields that every measured row has at 1, such as the batch of a GEMM, unless the network sees them."""
+    return tuple(f.name for f in fields_of(family(kind).call_type) if f.default == 1 and f.name not in network.inputs)
+
+
+def _cache_state(found: Answer) -> tuple[str, ...]:
+    """That L2 held the operands while such rows were timed, where it did."""
+    names = found.choice.network.inputs
+    if IN_TURN not in names or not (found.logs[:, names.index(IN_TURN)] < 0).any():
+        return ()
+    return ("l2: holds the weights, which took turns, while such calls were timed; cold weights take longer",)
 
 
 def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
@@ -211,5 +247,8 @@ def choose(weights: Weights, gpu: str, dtype: DType, engine: str, kernel: str) -
                 regimes = card.regimes.get(group) or card.regimes[""]
                 notes = said + ((sentence,) if sentence else ())
                 at = card.groups.index(group)
-                return Choice(network=network, group=at, regimes=regimes, outside=outside + beyond, assumptions=notes)
+                return Choice(
+                    network=network, group=at, regimes=regimes, outside=outside + beyond, assumptions=notes,
+                    widening=card.widening.get(group, 1.0),
+                )  # fmt: skip
     return None

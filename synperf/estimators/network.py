@@ -40,10 +40,10 @@ class Network:
         found = np.empty((len(logs), len(self.weights[0])), dtype=np.float32)
         cut = found[:, :num]
         np.minimum(np.maximum(logs, self.low, out=cut), self.high, out=cut)
-        through = cut[:, self.encoded, None] - made.start
+        through = found[:, num:].reshape(len(logs), *made.start.shape)  # a view
+        np.subtract(cut[:, self.encoded, None], made.start, out=through)
         through *= made.per_width
         np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
-        found[:, num:] = through.reshape(len(logs), made.start.size)
         return found
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
@@ -54,11 +54,11 @@ class Network:
         return np.concatenate([self._hidden(logs[start : start + BLOCK], group) for start in blocks])
 
     def _hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
-        x: np.ndarray = self.encode(logs) @ self.weights[0]
+        x: np.ndarray = self.encode(logs).dot(self.weights[0])
         x += _made(self).first_bias[group]
         np.maximum(x, 0.0, out=x)
         for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
-            x = x @ weight
+            x = x.dot(weight)
             x += bias
             np.maximum(x, 0.0, out=x)
         return x

@@ -47,6 +47,8 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: int
     held_out: dict[str, dict[str, float]]  # by GPU: rows, mape, median, p90
     regimes: dict[str, tuple[Regime, ...]]  # by group, and "" for groups that nothing was held out of
+    left_out: dict[str, dict[str, float]] = {}  # by GPUs that were left out together: rows, mape, median, coverage
+    widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,8 +76,13 @@ class Weights:
     networks: tuple[Network, ...]
 
 
+def of_tables(family: str) -> str:
+    """The name of the larger weights of a family, which measured tables stand on: slower, and nearer to measured."""
+    return f"{family}.tables"
+
+
 def path_of(family: str) -> Path:
-    """The shipped weights of a family, whether there are any or not."""
+    """The shipped weights of a family (or `of_tables` of one), whether there are any or not."""
     return FOLDER / f"{family}.safetensors"
 
 

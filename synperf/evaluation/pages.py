@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ..errors import FileFormatError, PerfError
+from ..estimators.weights import Card, shipped
 from ..measurements import aiconfigurator
 from ..measurements.aiconfigurator import FileAudit
 from .evaluate import ALL, BEST, TEST, Report, Score, evaluate
@@ -110,6 +111,17 @@ def _on(found: Comparison, mean: Mean, gpu: str, case: str | None = None) -> flo
     return fmean(r.errors.mape for r in found.of(mean.recipe, mean.variant, gpu=gpu, case=case))
 
 
+def card_tables(card: Card) -> dict[str, str]:
+    """Tables of a card: what networks err on GPUs that were left out, and the share within the intervals of others."""
+    rows = [
+        (dtype, case, f"{int(found['rows']):,}", *(f"{found[name]:.1%}" for name in ("mape", "median", "coverage")))
+        for network in card.networks
+        for dtype in network.dtypes
+        for case, found in network.left_out.items()
+    ]
+    return {"card: left out": _table(("format", "left out", "rows", "mean", "median", "coverage"), rows)}
+
+
 def audit_tables(files: Sequence[FileAudit]) -> dict[str, str]:
     """Tables of an audit by name: every file, and rows by the reason for which they are dropped."""
     reasons: Counter[str] = Counter()
@@ -167,6 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.origin:
             write(given.docs / "measurements.md", audit_tables(aiconfigurator.audit()))
+        if (weights := shipped("gemm")) is not None:
+            _write_known(given.docs, card_tables(weights.card))
         for path in given.comparison:
             _write_known(given.docs, comparison_tables(read(path)))
         for origin in given.origin:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import hardware
 from ..errors import FieldError, UnknownNameError
 from ..hardware import GPU, Calibration
+from ..hardware.twins import TWINS
 from ..measurements import Rows
 from .devices import published
 from .selection import LABELS, ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_split_test
@@ -24,7 +25,6 @@ SPLITS: Mapping[str, str] = {
 }
 UNSEEN = (UNSEEN_GPU, FEW_SHOT, PAPER_FP8)  # splits for which a recipe may not know GPUs by name
 LEAVING_OUT = (UNSEEN_GPU, FEW_SHOT)
-TWINS = (("h100_sxm", "h200_sxm", "h800"), ("b200_sxm", "gb200"), ("b300_sxm", "gb300"))  # one chip, other memory
 PAPER_SEEN = ("h20", "h800")
 TEST, SEEN_PART, UNSEEN_PART = "test", "seen", "unseen"
 ALL = "all"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..errors import UnsupportedError
@@ -84,9 +85,7 @@ class GPU:
 
     def flop_per_clk_per_sm(self, dtype: DType) -> float:
         """Dense FLOP per clock of one SM in this format, on the pipe that `math_pipe` names."""
-        if self.math_pipe(dtype) == "tensor":
-            return self.tensor_flop_per_clk_per_sm[dtype.rate]
-        return self.fma_flop_per_clk_per_sm[dtype.rate]
+        return _flop_per_clk_per_sm(self, dtype)
 
     def peak_flop_per_s(self, dtype: DType) -> float:
         """Dense peak at the published clock: SMs x rate x clock."""
@@ -101,3 +100,9 @@ class GPU:
         return tuple(
             d for d in DType if d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm
         )
+
+
+@lru_cache(maxsize=4096)
+def _flop_per_clk_per_sm(gpu: GPU, dtype: DType) -> float:
+    rates = gpu.tensor_flop_per_clk_per_sm if gpu.math_pipe(dtype) == "tensor" else gpu.fma_flop_per_clk_per_sm
+    return rates[dtype.rate]

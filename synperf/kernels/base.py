@@ -106,10 +106,20 @@ def num_calls(call: Any) -> int | None:
 def take(call: Any, rows: slice | np.ndarray) -> Any:
     """Some rows of a call that holds columns, without checking them again."""
     part = object.__new__(type(call))
-    for f in fields(call):
-        value = getattr(call, f.name)
-        object.__setattr__(part, f.name, value[rows] if isinstance(value, np.ndarray) else value)
+    for name in call.__slots__:
+        value = getattr(call, name)
+        object.__setattr__(part, name, value[rows] if type(value) is np.ndarray else value)
     return part
+
+
+def widened(call: Any, size: int, names: tuple[str, ...]) -> Any:
+    """The call with the named fields as float64 columns of `size` calls, without checking them again."""
+    wide = object.__new__(type(call))
+    for name in call.__slots__:
+        value = getattr(call, name)
+        wanted = name in names and type(value) is not np.ndarray
+        object.__setattr__(wide, name, np.full(size, value, dtype=np.float64) if wanted else value)
+    return wide
 
 
 def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:

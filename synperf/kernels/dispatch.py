@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import FieldError, UnknownNameError, UnsupportedError
 from ..hardware import DType
@@ -54,6 +54,22 @@ def resolve(
             return engine, str(rule["kernel"])
     known = sorted({str(d) for rule in rules for d in rule["dtype"]})
     raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}; it has {', '.join(known) or 'none'}")
+
+
+class Timed(NamedTuple):
+    """How an engine's tables time a GEMM: this many copies of the weights take turns, or as few as fill L2."""
+
+    copies: int
+    fills_l2: bool
+
+
+@lru_cache(maxsize=1024)
+def timed(engine: str, dtype: DType) -> Timed:
+    """What the engine's rules say of a format; one copy, which stays in L2 where it fits, where they say nothing."""
+    for rule in _rules(engine).get("timed", []):
+        if dtype in rule["dtype"]:
+            return Timed(rule["copies"], rule.get("fills_l2", False))
+    return Timed(1, False)
 
 
 def canonical(family: str, kernel: str, dtype: DType) -> str:

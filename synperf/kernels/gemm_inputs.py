@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..hardware import GPU
-from ..numeric import Number, ceil_div
+from ..numeric import Number, ceil_div, maximum, minimum
+from .dispatch import default_engine, timed
 from .gemm_call import Gemm
+from .gemm_costs import value_bytes
 
 TILES = ((16, 64), (32, 128), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
@@ -27,8 +29,28 @@ def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
         waves = ceil_div(per_sm, 1.0)
         found[time] = waves * (tile_m * tile_n) * step_s
         found[fill] = per_sm / waves
+    found |= _in_turn(p, gpu)
     found["aligned_m"], found["aligned_n"], found["aligned_k"] = _aligned(p.m), _aligned(p.n), _aligned(p.k)
     return found
+
+
+def _in_turn(p: Gemm, gpu: GPU) -> dict[str, Number]:
+    """What takes turns in L2 while rows are timed, over L2: all copies of the weights alone, and with A and C.
+
+    Rows below 1 were timed with their weights in L2, rows above it out of DRAM. Cut to the part where that changes.
+    """
+    how = timed(p.engine or default_engine("gemm", p.dtype), p.dtype)
+    a_bytes, b_bytes = value_bytes(p.dtype)
+    assert p.out_dtype is not None
+    weights, l2_bytes = p.batch * (b_bytes * p.k * p.n), gpu.l2_bytes
+    copies = minimum(ceil_div(l2_bytes, weights), how.copies) if how.fills_l2 else how.copies
+    once = p.batch * (a_bytes * p.m * p.k + p.out_dtype.bytes * p.m * p.n)
+    in_turn = copies * weights
+    return {"weights_in_turn": _cut(in_turn / l2_bytes), "bytes_in_turn": _cut((in_turn + once) / l2_bytes)}
+
+
+def _cut(x: Number) -> Number:
+    return minimum(maximum(x, 0.5), 2.0)
 
 
 def _aligned(x: Number) -> Number:

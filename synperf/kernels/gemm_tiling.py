@@ -16,6 +16,7 @@ import numpy as np
 
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, is_array, round_up, where
+from .base import take, widened
 from .gemm_call import Gemm
 from .gemm_costs import (
     Candidate,
@@ -29,6 +30,7 @@ from .gemm_costs import (
     split_count,
     terms,
     whole_cost,
+    whole_cost_of_one,
 )
 from .gemm_tiles import Tile
 from .gemm_traits import traits
@@ -81,12 +83,11 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     if any(is_array(x) for x in (p.m, p.n, p.k, p.batch, p.split_k)):
         return _least_of_many(p, gpu, found, source)
     best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
-    macs = 1.0 * p.m * p.n * p.k * p.batch
+    m, n, macs = p.m, p.n, 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
-        if macs * c.bound_s >= best_cost or p.m <= c.spare_m or p.n <= c.spare_n or not fits_extents(p, c):
+        if macs * c.bound_s >= best_cost or m <= c.spare_m or n <= c.spare_n or not fits_extents(p, c):
             continue
-        num_tiles = num_tasks(p, c)
-        cost, slices = _cheaper(p, c, num_tiles, gpu.num_sms, best_cost)
+        num_tiles, cost, slices = _cheaper(p, c, gpu.num_sms, best_cost)
         if cost <= best_cost:
             area = num_tiles * c.tile_m * c.tile_n  # of equal costs the one that pads less
             if cost < best_cost or area < best_area:
@@ -94,52 +95,73 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     return _tiling(p, best, best_slices, source, best.tile)
 
 
-def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, least: float) -> tuple[float, float]:
-    """Cost and slices of one call: as given, else the cheaper of no split and one wave of slices.
+def _cheaper(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, float, float]:
+    """Tasks, cost and slices of one call: as given, else the cheaper of no split and one wave of slices.
 
-    What cannot be as low as `least` is not looked at: one task over all of k, and a reduction alone, are bounds.
+    A reduction that alone takes longer than `least` is not looked at.
     """
     if p.split_k is not None:
-        return forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    t = terms(p, c)
-    cost = whole_cost(p, c, t, num_tiles, num_sms) if p.k * c.step_s <= least * (1 + 1e-9) else inf
+        num_tiles = num_tasks(p, c)
+        return num_tiles, forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
+    num_tiles, cost = whole_cost_of_one(p, c, num_sms)
     if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
+        t = terms(p, c)
         slices = split_count(t[0], num_tiles, num_sms)
         split = split_cost(p, c, t, num_tiles, slices, num_sms)
         if split < cost:
-            return split, slices
-    return cost, 1.0
+            return num_tiles, split, slices
+    return num_tiles, cost, 1.0
 
 
 def _least_of_many(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
+    """As `_least`: each candidate is tried on the calls whose bounds leave it a chance."""
     size = max(len(x) for x in (p.m, p.n, p.k, p.batch, p.split_k) if is_array(x))
-    best_cost, best_area = np.full(size, inf), np.full(size, inf)
-    best, best_slices = np.zeros(size, dtype=np.intp), np.ones(size)
+    p = widened(p, size, ("m", "n", "k"))
+    macs = 1.0 * p.m * p.n * p.k * p.batch
+    least = _Least(cost=np.full(size, inf), area=np.full(size, inf), at=np.zeros(size, np.intp), slices=np.ones(size))
     for i, c in enumerate(found):
-        num_tiles, fits = num_tasks(p, c), fits_extents(p, c)
-        if not np.any(fits):
-            continue
-        area = num_tiles * c.tile_m * c.tile_n
-        for cost, slices in _options(p, c, num_tiles, gpu.num_sms):
-            better = ((cost < best_cost) | ((cost == best_cost) & (area < best_area))) & fits
-            best_cost = np.where(better, cost, best_cost)
-            best_area = np.where(better, area, best_area)
-            best = np.where(better, i, best)
-            best_slices = np.where(better, slices, best_slices)
-    return _tiling(p, _Columns.of(found, best), best_slices, source, None)
+        chance = (macs * c.bound_s < least.cost) & fits_extents(p, c)
+        if c.spare_m or c.spare_n:
+            chance &= (p.m > c.spare_m) & (p.n > c.spare_n)
+        rows = np.flatnonzero(chance)
+        if len(rows):
+            part = take(p, rows)
+            num_tiles = num_tasks(part, c)
+            area = num_tiles * c.tile_m * c.tile_n
+            for own, cost, slices in _options(part, c, num_tiles, gpu.num_sms):
+                least.improve(rows[own], cost, area[own], i, slices)
+    return _tiling(p, _Columns.of(found, least.at), least.slices, source, None)
 
 
-def _options(p: Gemm, c: Candidate, num_tiles: Number, num_sms: int) -> Iterator[tuple[Number, Number]]:
-    """(cost, slices) of a candidate's ways over columns of calls: as `_cheaper` has them."""
+class _Least(NamedTuple):
+    """The candidate of least cost so far, and of equal costs the one that pads less, for each call."""
+
+    cost: np.ndarray
+    area: np.ndarray
+    at: np.ndarray
+    slices: np.ndarray
+
+    def improve(self, rows: np.ndarray, cost: np.ndarray, area: np.ndarray, at: int, slices: Number) -> None:
+        """Takes a candidate for those of the rows that it betters."""
+        least = self.cost[rows]
+        better = (cost < least) | ((cost == least) & (area < self.area[rows]))
+        chosen = rows[better]
+        self.cost[chosen], self.area[chosen], self.at[chosen] = cost[better], area[better], at
+        self.slices[chosen] = slices[better] if is_array(slices) else slices
+
+
+def _options(p: Gemm, c: Candidate, num_tiles: np.ndarray, num_sms: int) -> Iterator[tuple[Any, np.ndarray, Number]]:
+    """(which calls, cost, slices) of a candidate's ways over columns of calls: as `_cheaper` has them."""
     if p.split_k is not None:
-        yield forced_cost(p, c, num_tiles, num_sms), p.split_k
+        yield slice(None), forced_cost(p, c, num_tiles, num_sms), p.split_k
         return
     t = terms(p, c)
-    yield whole_cost(p, c, t, num_tiles, num_sms), 1.0
-    few = num_tiles * 2 < num_sms
-    if c.may_split and np.any(few):
-        slices = split_count(t[0], num_tiles, num_sms)
-        yield where(few, split_cost(p, c, t, num_tiles, slices, num_sms), inf), slices
+    yield slice(None), whole_cost(p, c, t, num_tiles, num_sms), 1.0
+    few = np.flatnonzero(num_tiles * 2 < num_sms)
+    if c.may_split and len(few):
+        own, own_tiles = tuple(x[few] for x in t), num_tiles[few]
+        slices = split_count(own[0], own_tiles, num_sms)
+        yield few, split_cost(take(p, few), c, own, own_tiles, slices, num_sms), slices
 
 
 class _Columns(NamedTuple):

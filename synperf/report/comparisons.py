@@ -7,7 +7,8 @@ from statistics import fmean
 
 from ..evaluation.recipes import OURS, ROOFLINE
 from ..evaluation.results import FEW, PLAIN, RECORD, Comparison, Mean
-from ..evaluation.splits import ALL, LEAVING_OUT, PAPER_FP8, SEEN_PART, SPLITS, TWINS, UNSEEN_GPU
+from ..evaluation.splits import ALL, LEAVING_OUT, PAPER_FP8, SEEN_PART, SPLITS, UNSEEN_GPU
+from ..hardware.twins import TWINS
 from ..units import format_percent, format_time
 from .text import paragraphs, section, table
 

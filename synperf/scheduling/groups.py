@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..numeric import Number
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class TaskGroups:
     """Work of one task (CTA, or tile of a persistent CTA) and how many identical ones there are.
 

@@ -9,19 +9,29 @@ from . import hardware
 from .groups import TaskGroups
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Load:
-    """Per call: tasks in all and on the busiest SM, and how the waves fill.
-
-    `waves` is tasks over resident slots; `wave_efficiency` is tasks over the slots of all started waves;
-    `tail` is the filled share of the last one.
-    """
+    """Per call: tasks in all and on the busiest SM, and how the waves fill, worked out when asked for."""
 
     tasks: Number
     sm_max_tasks: Number
-    waves: Number
-    wave_efficiency: Number
-    tail: Number
+    num_sms: int
+    ctas_per_sm: Number
+
+    @property
+    def waves(self) -> Number:
+        """Tasks over resident slots."""
+        return hardware.waves(self.tasks, self.num_sms, self.ctas_per_sm)
+
+    @property
+    def wave_efficiency(self) -> Number:
+        """Tasks over the slots of all started waves."""
+        return hardware.wave_efficiency(self.tasks, self.num_sms, self.ctas_per_sm)
+
+    @property
+    def tail(self) -> Number:
+        """Filled share of the last wave."""
+        return hardware.tail(self.tasks, self.num_sms, self.ctas_per_sm)
 
 
 def schedule(groups: TaskGroups, num_sms: int) -> Load:
@@ -30,11 +40,9 @@ def schedule(groups: TaskGroups, num_sms: int) -> Load:
     Breadth-first refill, static stride and a queue all give the busiest SM ceil(tasks / SMs) of identical
     tasks, so one closed form serves the hardware and the software schedulers.
     """
-    count, resident = groups.count, groups.ctas_per_sm
     return Load(
-        tasks=count,
-        sm_max_tasks=hardware.busiest_sm_tasks(count, num_sms),
-        waves=hardware.waves(count, num_sms, resident),
-        wave_efficiency=hardware.wave_efficiency(count, num_sms, resident),
-        tail=hardware.tail(count, num_sms, resident),
+        tasks=groups.count,
+        sm_max_tasks=hardware.busiest_sm_tasks(groups.count, num_sms),
+        num_sms=num_sms,
+        ctas_per_sm=groups.ctas_per_sm,
     )

@@ -48,12 +48,13 @@ def train(
     work.mkdir(exist_ok=True)
     with stages() as told:
         training = shipped.Training(seed=seed, work=work, resume=resume, progress=told)
-        card, arrays = shipped.train(measured, devices, training, _command(name, rows, gpu, dtype, seed))
-    shipped.write(out, card, arrays)
+        made = shipped.train(measured, devices, training, _command(name, rows, gpu, dtype, seed))
+    paths = shipped.write(out, made)
     for state in work.glob("*.state"):
         state.unlink()
     work.rmdir()
-    notice(f"{out}: {sum(a.nbytes for a in arrays.values()) / 1e3:.0f} kB, trained in {card.training_s:.0f} s")
+    for path in paths:
+        notice(f"{path}: {path.stat().st_size / 1e3:.0f} kB, trained in {made[name][0].training_s:.0f} s")
 
 
 def _shipped() -> Any:

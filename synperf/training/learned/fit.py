@@ -6,7 +6,7 @@ Source of the recipe: a comparison on the same rows (loss on latency, no sigmoid
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import cos, pi
 from pathlib import Path
@@ -51,6 +51,16 @@ class Settings:
         """More epochs and smaller batches for fewer rows, so that every training has some thousand steps."""
         return cls(epochs=min(max(1_200_000 // max(rows, 1), 24), 60), batch=min(max(rows // 200, 128), 2048))
 
+    @property
+    def cost(self) -> int:
+        """Of a training with these settings, per row, in units that order them."""
+        return self.epochs * max(self.hidden)
+
+    @classmethod
+    def of_tables(cls, rows: int) -> Settings:
+        """A larger network, for which the cost of an answer counts for less than its error."""
+        return replace(cls.for_rows(rows), hidden=(384, 192, 64))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -70,7 +80,6 @@ def fit(
     `state` is a file that holds how far the training has come after every epoch, and that a later call goes on from.
     """
     torch.set_num_threads(1)  # threads that share a core with others wait for each other: trainings run side by side
-    torch.set_flush_denormal(True)
     origin = origins(table, known)
     low, high = table.logs.min(axis=0), table.logs.max(axis=0)
     encoded = np.array([table.names.index(name) for name in ENCODED if name in table.names], dtype=np.intp)
@@ -84,7 +93,11 @@ def fit(
     course = Course([x.shape[1], *settings.hidden, 1], settings, seed, data)
     if state is not None and state.is_file():
         course.take_up(state)
-    course.run(x, table.target.astype(np.float32), state, progress)
+    torch.set_flush_denormal(True)  # of this thread
+    try:
+        course.run(x, table.target.astype(np.float32), state, progress)
+    finally:
+        torch.set_flush_denormal(False)  # other arithmetic needs them: a search tree of scipy's does not end without
     return _network(table, origin, course.arrays(), (low, high, encoded, knots, center, scale))
 
 

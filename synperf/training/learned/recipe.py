@@ -10,9 +10,9 @@ import numpy as np
 from ...estimators.network import Network
 from ...measurements import Rows
 from ..recipe import Devices, Predictor, Recipe
+from .cards import errors
 from .data import table
 from .fit import Settings, fit
-from .shipped import errors
 
 
 def hybrid(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...estimators.weights import Regime
+from ...numeric import concatenated
 
 LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
 LEAST_OF_GROUP = 100  # rows that tell a size
@@ -32,23 +33,47 @@ class Spread:
     held_out: np.ndarray
 
 
-def regimes(name: str, groups: Mapping[str, Spread]) -> dict[str, tuple[Regime, ...]]:
+def regimes(
+    name: str, groups: Mapping[str, Spread], elsewhere: np.ndarray | None = None
+) -> dict[str, tuple[Regime, ...]]:
     """The regimes of every group, `name` first in theirs; `""` has those of a group of the usual size.
 
     A band with less than `LEAST_ROWS` held-out rows in all is joined with the next longer one, the last with the one
-    before; where all have too few, all rows are one regime.
+    before; where all have too few, all rows are one regime, whose ends are those of `elsewhere`: the scaled errors of
+    other formats.
     """
     found: dict[str, list[Regime]] = {group: [] for group in (*groups, "")}
     for start, end, said in _bands(groups):
         sizes = {group: _size(spread, start, end) for group, spread in groups.items()}
-        scaled = [s.apart[_held(s, start, end)] / sizes[group] for group, s in groups.items() if "*" not in group]
-        left = np.concatenate(scaled)
+        left = scaled(groups, start, end)
+        if elsewhere is not None and len(left) < LEAST_ROWS:
+            left, said = elsewhere, "all times, as far as in other formats"
         low, high = np.quantile(left, TAILS)
         for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
             found[group].append(
                 Regime(f"{name}: {said}", min(end, NEVER), len(left), _rounded(low * size), _rounded(high * size))
             )
     return {group: tuple(own) for group, own in found.items()}
+
+
+def scaled(groups: Mapping[str, Spread], start: float = 0.0, end: float = np.inf) -> np.ndarray:
+    """Errors of the held-out rows of a band in units of the size of errors in their group."""
+    own = [s.apart[_held(s, start, end)] / _size(s, start, end) for name, s in groups.items() if "*" not in name]
+    return np.concatenate(own)
+
+
+def widening(groups: Mapping[str, Spread]) -> dict[str, float]:
+    """How much further errors go on held-out rows than on those that were fitted to, of every group; 1 at least.
+
+    A group with few held-out rows has the ratio of all groups together.
+    """
+    every = Spread(**concatenated(list(groups.values())))
+    return {name: _rounded(_widening(s if s.held_out.sum() >= LEAST_OF_GROUP else every)) for name, s in groups.items()}
+
+
+def _widening(s: Spread) -> float:
+    held, fitted = (float(np.quantile(np.abs(s.apart[rows]), 0.8)) for rows in (s.held_out, ~s.held_out))
+    return max(held / max(fitted, LEAST_SIZE), 1.0)
 
 
 def _bands(groups: Mapping[str, Spread]) -> list[tuple[float, float, str]]:

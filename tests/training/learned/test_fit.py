@@ -7,9 +7,10 @@ pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from synperf import hardware
 from synperf.errors import FileFormatError
+from synperf.training.learned.cards import errors
 from synperf.training.learned.data import held_out, some_of_each, table
 from synperf.training.learned.fit import Settings, fit, origins
-from synperf.training.learned.shipped import errors, left_out
+from synperf.training.learned.stages import left_out
 
 from .toy_rows import rows
 

@@ -1,0 +1,151 @@
+"""What the card says of trained networks: their errors on held-out rows, and the intervals that come of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from ...estimators.network import Network
+from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
+from ...evaluation.metrics import Errors
+from ...numeric import concatenated
+from .data import Table
+from .fit import origins
+from .regimes import Spread, regimes, scaled, widening
+from .stages import ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without
+
+
+def cards(
+    dtype: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
+) -> Iterator[NetworkCard]:
+    known, general = networks[f"{dtype}.{KNOWN}"], networks.get(f"{dtype}.{GENERAL}")
+    rows = int((~data.held_out).sum())
+    yield _card(dtype, KNOWN, known, rows, data, spreads.regimes(dtype))
+    if general is None:
+        return
+    cases = left_out(set(data.gpu))
+    tried = {" ".join(gpus): _tried(data, gpus, networks[without(dtype, gpus)], seed) for gpus in cases}
+    every = joined(tried.values())
+    unseen = regimes(f"{dtype} on an unseen GPU", {"": every.spread()})[""]
+    name = f"{dtype}, a kernel that nobody measured"
+    nobody = regimes(name, {"": every.spread(by_middle=True)})[""]
+    most = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
+    card = _card(dtype, GENERAL, general, most, data, {"": unseen, "*": nobody})
+    yield msgspec.structs.replace(card, left_out={case: _alone(case, tried) for case in tried})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """Rows of GPUs left out: predicted times, log(measured / predicted), and this by the middle of all kernels."""
+
+    time_s: np.ndarray
+    apart: np.ndarray
+    middle: np.ndarray
+
+    def spread(self, *, by_middle: bool = False) -> Spread:
+        """All of them as held-out rows."""
+        apart = self.middle if by_middle else self.apart
+        return Spread(time_s=self.time_s, apart=apart, held_out=np.ones(len(apart), dtype=bool))
+
+
+def joined(parts: Iterable[Tried]) -> Tried:
+    """The rows of several cases."""
+    return Tried(**concatenated(list(parts)))
+
+
+def _alone(case: str, tried: Mapping[str, Tried]) -> dict[str, float]:
+    """Errors of one case, and the share of its rows within the intervals that the other cases give."""
+    own, others = tried[case], joined(found for name, found in tried.items() if name != case)
+    ends = regimes(case, {"": others.spread()})[""]
+    at = np.searchsorted([r.up_to_s for r in ends[:-1]], own.time_s)
+    low, high = (np.array([getattr(r, end) for r in ends])[at] for end in ("low", "high"))
+    inside, error = (low <= own.apart) & (own.apart <= high), np.abs(np.exp(-own.apart) - 1)
+    found = {"rows": len(error), "mape": error.mean(), "median": np.median(error), "coverage": inside.mean()}
+    return _plain(found)
+
+
+def tables_card(dtype: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
+    card = _card(dtype, KNOWN, network, int((~data.held_out).sum()), data, spreads.regimes(dtype))
+    return msgspec.structs.replace(card, name=f"{dtype}.{TABLES}", widening=widening(spreads.by_dtype[dtype]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spreads:
+    """The errors of every group of the networks that know GPUs, by format."""
+
+    by_dtype: Mapping[str, Mapping[str, Spread]]
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
+        return cls(by_dtype={dtype: _spreads(networks[dtype], data) for dtype, data in tables.items()})
+
+    def regimes(self, dtype: str) -> dict[str, tuple[Regime, ...]]:
+        """Of one format; one of few rows has the ends of all."""
+        everywhere = np.concatenate([scaled(groups) for groups in self.by_dtype.values()])
+        return regimes(dtype, self.by_dtype[dtype], everywhere)
+
+
+def _spreads(network: Network, data: Table) -> dict[str, Spread]:
+    """The errors of every group of a network, those of the middle of several engines included."""
+    found = {}
+    for name, index in origins(data, known=True).rows_of.items():
+        correction = network.correction(data.logs[index], network.groups.index(name))
+        time_s, apart = data.base_s[index] * np.exp(correction), data.target[index] - correction
+        found[name] = Spread(time_s=time_s, apart=apart, held_out=data.held_out[index])
+    return found
+
+
+def _tried(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Tried:
+    """What a network that was trained without the GPUs makes of their rows."""
+    away = np.isin(data.gpu.astype(str), gpus)
+    rows = data.take(few(data, away, ROWS_LEFT_OUT, seed))
+    time_s, apart = errors(network, rows, known=False)
+    middle = rows.target - network.correction(rows.logs, network.groups.index("*"))
+    return Tried(time_s=time_s, apart=apart, middle=middle)
+
+
+def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(predicted time, log(measured / predicted)) of every row, each by its own group, else by the middle of all."""
+    correction = np.zeros(len(rows))
+    for name, index in origins(rows, known).rows_of.items():
+        if "*" in name:
+            continue
+        kernel = name.rpartition(".")[2]
+        group = next(g for g in (name, f"*.{kernel}", "*") if g in network.groups)
+        correction[index] = network.correction(rows.logs[index], network.groups.index(group))
+    return rows.base_s * np.exp(correction), rows.target - correction
+
+
+def _scores(rows: Table, apart: np.ndarray) -> dict[str, dict[str, float]]:
+    """Errors on the held-out rows of every GPU, and of all."""
+    found = {}
+    for gpu in (*sorted(set(rows.gpu)), "all"):
+        own = np.exp(-apart[(rows.gpu == gpu) | (gpu == "all")])
+        e = Errors.of(own, np.ones_like(own))
+        found[gpu] = {"rows": len(own), "mape": e.mape, "median": e.median, "p90": e.p90}
+    return {gpu: _plain(score) for gpu, score in found.items()}
+
+
+def _plain(score: Mapping[str, float]) -> dict[str, float]:
+    """As JSON gives it back: every figure a float."""
+    return {name: round(float(value), 5) for name, value in score.items()}
+
+
+def _card(
+    dtype: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
+) -> NetworkCard:
+    kept = data.take(data.held_out)
+    return NetworkCard(
+        name=f"{dtype}.{scope}",
+        scope=scope,
+        dtypes=(dtype,),
+        inputs=network.inputs,
+        groups=network.groups,
+        num_layers=len(network.weights),
+        rows=rows,
+        held_out=_scores(kept, errors(network, kept, known=scope == KNOWN)[1]),
+        regimes=found,
+    )

@@ -1,0 +1,68 @@
+"""The networks that the weights of a family are made of, and which rows each is trained on.
+
+Every format has a network that knows the measured GPUs, a larger one of the same kind for measured tables to stand on,
+and one that knows no GPU. What the last costs on a GPU that it never saw is measured on networks that were trained
+without one, twins out together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...estimators.weights import GENERAL, KNOWN
+from ...hardware.twins import TWINS
+from .data import Table
+
+ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
+ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
+TABLES = "tables"  # the larger network of a format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One network to train."""
+
+    name: str
+    rows: Table
+    known: bool
+    of_tables: bool = False  # the larger network that measured tables stand on
+
+
+def stages(dtype: str, data: Table, seed: int) -> Iterator[Stage]:
+    """The known network, and where there are several GPUs the general one and those without some of them."""
+    fitted = data.take(~data.held_out)
+    yield Stage(name=f"{dtype}.{KNOWN}", rows=fitted, known=True)
+    yield Stage(name=f"{dtype}.{TABLES}", rows=fitted, known=True, of_tables=True)
+    if len(set(data.gpu)) < 2:
+        return  # one GPU says nothing about others
+    some = fitted.take(few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, seed))
+    yield Stage(name=f"{dtype}.{GENERAL}", rows=some, known=False)
+    for gpus in left_out(set(data.gpu)):
+        others = ~np.isin(data.gpu.astype(str), gpus)
+        yield Stage(name=without(dtype, gpus), rows=data.take(few(data, others, ROWS_LEFT_OUT, seed)), known=False)
+
+
+def without(dtype: str, gpus: tuple[str, ...]) -> str:
+    return f"{dtype}.without_{'_'.join(gpus)}"
+
+
+def left_out(gpus: set[str]) -> list[tuple[str, ...]]:
+    """Which GPUs are left out together: twins, and every other one alone; never all of them."""
+    twins = [tuple(sorted(gpus & set(pair))) for pair in TWINS]
+    alone = [(gpu,) for gpu in sorted(gpus - {gpu for pair in TWINS for gpu in pair})]
+    found = [pair for pair in (*twins, *alone) if pair]
+    return found if len(found) > 1 else [(gpu,) for gpu in sorted(gpus)]
+
+
+def few(data: Table, chosen: np.ndarray, most: int, seed: int) -> np.ndarray:
+    """Indices of at most `most` of the chosen rows of every GPU, engine and kernel."""
+    draw = np.random.default_rng(seed)
+    label = np.char.add(np.char.add(data.gpu.astype(str), data.engine.astype(str)), data.kernel.astype(str))
+    found = []
+    for name in np.unique(label[chosen]):
+        rows = np.flatnonzero(chosen & (label == name))
+        found.append(rows if len(rows) <= most else draw.choice(rows, most, replace=False))
+    return np.concatenate(found)

@@ -1,0 +1,94 @@
+"""The weights of a family: two files that read back, the same bits for the same seed, test rows that change nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from synperf import Gemm, hardware
+from synperf.errors import FileFormatError
+from synperf.estimators import learned
+from synperf.estimators.weights import KNOWN, read
+from synperf.hardware import DType
+from synperf.kernels import family
+from synperf.training.learned.fit import Settings
+from synperf.training.learned.shipped import Training, train, write
+
+from .toy_rows import FACTORS, rows
+
+DEVICES = {key: hardware.gpu(key) for key in ("h100_sxm", "l40s")}
+FEW = Settings(hidden=(16, 8), pieces=3, epochs=40, batch=64)
+
+
+def made(measured=None, **training):
+    return train(measured or rows(), DEVICES, Training(settings=FEW, **training), "synperf train gemm")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weights")
+    return write(folder / "gemm.safetensors", made())
+
+
+def test_the_weights_and_those_of_tables_have_a_file_each(written):
+    assert [path.name for path in written] == ["gemm.safetensors", "gemm.tables.safetensors"]
+    small, large = read(written[0], "gemm"), read(written[1], "gemm.tables")
+    assert [network.name for network in small.card.networks] == ["bf16.known", "bf16.general"]
+    assert [(network.name, network.scope) for network in large.card.networks] == [("bf16.tables", KNOWN)]
+    groups = {f"{gpu}.{engine}.cublas" for gpu, engine in FACTORS} | {f"{gpu}.*.cublas" for gpu in DEVICES}
+    assert set(large.card.networks[0].groups) == set(large.card.networks[0].widening) == groups
+    assert min(large.card.networks[0].widening.values()) >= 1.0
+
+
+def test_one_file_does_not_stand_for_the_other(written):
+    with pytest.raises(FileFormatError, match="family is 'gemm.tables', right would be 'gemm'"):
+        read(written[1], "gemm")
+
+
+def test_an_answer_has_the_factor_that_the_rows_have(written):
+    call, gpu = Gemm(m=512, n=1024, k=1024, engine="sglang"), DEVICES["l40s"]
+    for path, name in zip(written, ("gemm", "gemm.tables"), strict=True):
+        found = learned.answer(family("gemm"), call, gpu, "sglang", "cublas", read(path, name))
+        assert float(np.exp(found.correction[0])) == pytest.approx(2.5, rel=0.1)
+
+
+def test_a_card_says_what_left_out_gpus_cost_and_what_the_intervals_of_others_hold_there(written):
+    found = read(written[0], "gemm").card.networks[1].left_out
+    assert set(found) == set(DEVICES)
+    for score in found.values():
+        assert score["rows"] == 400 * 0.8
+        assert 0 <= score["coverage"] <= 1
+        assert score["mape"] >= 0.2  # the factors of the two GPUs are 1.67 apart, which nothing else tells
+
+
+def test_the_same_seed_gives_the_same_files_and_another_does_not(written, tmp_path):
+    again = write(tmp_path / "gemm.safetensors", made())
+    arrays = [path.read_bytes().partition(b"}}")[2] for path in (*written, *again)]  # after the header, which has times
+    assert arrays[:2] == arrays[2:]
+    other = write(tmp_path / "gemm.safetensors", made(seed=7))
+    assert other[0].read_bytes().partition(b"}}")[2] != arrays[0]
+
+
+def test_rows_of_the_test_shapes_change_nothing():
+    measured = rows()
+    wrong = replace(measured, time_s=np.where(measured.is_test, 3 * measured.time_s, measured.time_s))
+    first, second = (found["gemm"][1] for found in (made(), made(wrong)))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
+    def stop(_, done, __):
+        if done == 30:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made(work=tmp_path, progress=stop, side_by_side=1)
+    assert list(tmp_path.glob("*.state"))
+    resumed, whole = made(work=tmp_path, resume=True)["gemm"][1], made()["gemm"][1]
+    assert all(np.array_equal(resumed[name], whole[name]) for name in whole)
+
+
+def test_widening_and_trend_are_1_and_the_same_where_no_larger_weights_know_the_kernel():
+    assert learned.widening("gemm", "v100_sxm", DType.FP16, "torch", "cublas") == 1.0
