@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .estimators import Estimate
     from .hardware import GPU, DType, gpu, gpus, what_if
     from .kernels.gemm_call import Gemm
+    from .kernels.grouped_gemm_call import GroupedGemm
+    from .kernels.moe_call import FusedMoe
 
 __all__ = [
     "GPU",
@@ -22,7 +24,9 @@ __all__ = [
     "Estimate",
     "FieldError",
     "FileFormatError",
+    "FusedMoe",
     "Gemm",
+    "GroupedGemm",
     "PerfError",
     "UnknownNameError",
     "UnsupportedError",
@@ -44,6 +48,8 @@ _HOMES = {
     "evaluation": ("evaluate",),
     "hardware": ("GPU", "DType", "gpu", "gpus", "what_if"),
     "kernels.gemm_call": ("Gemm",),
+    "kernels.grouped_gemm_call": ("GroupedGemm",),
+    "kernels.moe_call": ("FusedMoe",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -47,10 +47,10 @@ class Explanation:
         }
 
     def sm_max(self) -> dict[str, float]:
-        """Work of the busiest SM."""
-        tasks = self.features.load.sm_max_tasks
-        work = {name: getattr(self.task, name) * tasks for name in _WORK}
-        return {"tasks": int(tasks), **work}
+        """Work of the busiest SM, in all launches."""
+        busiest = [(g, ceil_div(g.count, self.gpu.num_sms)) for g in self.task.launches()]
+        work = {name: sum(getattr(g, name) * tasks for g, tasks in busiest) for name in _WORK}
+        return {"tasks": int(sum(tasks for _, tasks in busiest)), **work}
 
     def to_dict(self) -> dict[str, Any]:
         """The keys that `explain --json` adds to those of the estimate."""
@@ -67,6 +67,7 @@ class Explanation:
             "pipes": self.pipes(),
             "occupancy": asdict(self.launch.occupancy),
             "tile": {**self.launch.choice, "source": self.launch.choice_source},
+            **({"facts": dict(self.launch.facts)} if self.launch.facts else {}),
             "threads": self.launch.threads,
             "registers": self.launch.registers,
             "shared_bytes": self.launch.shared_bytes,

@@ -66,12 +66,14 @@ def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
 
 
 def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Features:
-    """Features of task groups that are already there."""
+    """Features of task groups that are already there; `load` is that of the first launch, pipes add up over all."""
     load = schedule(groups, gpu.num_sms)
     flop, compulsory, dram = family.flop(call), family.compulsory_bytes(call), family.dram_bytes(call, gpu)
     roofline_s = roofline(gpu, call.dtype, flop, compulsory)
     return Features(
-        pipes=pipes(groups, load, gpu, call.dtype, dram),
+        pipes=pipes(groups, load, gpu, call.dtype, dram)
+        if groups.then is None
+        else _in_turn(groups, gpu, call.dtype, dram),
         roofline_s=roofline_s,
         floor_s=floor(gpu, call.dtype, flop, compulsory),
         flop=flop,
@@ -79,10 +81,27 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         dram_bytes=dram,
         load=load,
         reduction_s=groups.reduction_s,
-        padding=flop / (load.tasks * (groups.tensor_flop + groups.fma_flop)),
+        padding=flop / padded_flop(groups),
         intensity_over_ridge=flop / compulsory / gpu.ridge_flop_per_byte(call.dtype),
         working_set_over_l2=compulsory / gpu.l2_bytes,
     )
+
+
+def padded_flop(groups: TaskGroups) -> Number:
+    """FLOP of all launches, edge tiles counted whole."""
+    flop: Number = groups.count * (groups.tensor_flop + groups.fma_flop)
+    return flop if groups.then is None else flop + padded_flop(groups.then)
+
+
+def _in_turn(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Demand]:
+    """Every pipe's demand of launches one after the other; `dram_bytes` are those of all."""
+    parts = [pipes(g, schedule(g, gpu.num_sms), gpu, dtype, 0.0) for g in groups.launches()]
+    found = {
+        name: Demand(gpu_s=sum(x[name].gpu_s for x in parts), sm_max_s=sum(x[name].sm_max_s for x in parts))
+        for name in PIPES
+    }
+    dram_s = dram_bytes / gpu.dram_bytes_per_s
+    return found | {"dram": Demand(gpu_s=dram_s, sm_max_s=dram_s)}
 
 
 def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Demand]:

@@ -96,9 +96,11 @@ class GPU:
         return self.peak_flop_per_s(dtype) / self.dram_bytes_per_s
 
     def dtypes(self) -> tuple[DType, ...]:
-        """Every operand format that this GPU multiplies, widest first."""
+        """Every operand format that this GPU multiplies, widest first; mixed formats multiply in one of these."""
         return tuple(
-            d for d in DType if d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm
+            d
+            for d in DType
+            if not d.is_mixed and (d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm)
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -29,7 +29,8 @@ class Launch:
     """How one call is launched: what `explain` shows beyond the work of its tasks.
 
     `tiles` counts output tiles, `grid` the CTAs along x, y and z; persistent CTAs walk over several tiles.
-    `choice` holds the parameters that the decomposition chose, and `choice_source` says how.
+    `choice` holds the parameters that the decomposition chose, and `choice_source` says how. `facts` are what the
+    family tells of the call besides, by name: how rows fall on experts, how work is split.
     """
 
     tiles: int
@@ -41,6 +42,7 @@ class Launch:
     occupancy: Occupancy
     choice: dict[str, int]
     choice_source: str
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 def _no_inputs(call: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:  # noqa: ARG001

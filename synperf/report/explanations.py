@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..explanation import Explanation
+from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
-from . import estimates, waves
+from . import estimates, routing, waves
 from .text import labelled, paragraphs, share_full, table
 
 
@@ -54,11 +55,21 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
         ("one SM", f"{resident} at once, limited by {' and '.join(launch.occupancy.limiters)}"),
         ("waves", f"{x.waves:,}, the last {share_full(load.tail)} full; {slots} of all slots used"),
         ("busiest SM", f"{load.sm_max_tasks:,.0f} of {_counted(int(load.tasks), 'task')}, the mean is {mean}"),
+        ("then", _next_launch(x)),
+        *routing.lines(x),
         ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
         ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
         ("analytical", _analytical(x)),
     ]
+
+
+def _next_launch(x: Explanation) -> str:
+    """The launch that starts when the first has ended, where there is one."""
+    if x.task.then is None:
+        return ""
+    tasks = x.task.then.count
+    return f"{_counted(int(tasks), 'task')} of the next launch, {ceil_div(tasks, x.gpu.num_sms):,.0f} on the busiest SM"
 
 
 def _analytical(x: Explanation) -> str:

@@ -12,7 +12,7 @@ class TaskGroups:
     """Work of one task (CTA, or tile of a persistent CTA) and how many identical ones there are.
 
     Columns are floats for one call, float64 arrays for many. `call` is the index of the call that a row belongs
-    to, or None when row i is the one group of call i.
+    to, or None when row i is the one group of call i. `then` is the launch that starts when this one has ended.
     """
 
     count: Number
@@ -26,3 +26,8 @@ class TaskGroups:
     ctas_per_sm: Number = 1  # resident at once, by registers and shared memory
     reduction_s: Number = 0.0  # a launch that sums partial results afterwards
     call: Number = None
+    then: TaskGroups | None = None
+
+    def launches(self) -> tuple[TaskGroups, ...]:
+        """This launch and those that follow it."""
+        return (self,) if self.then is None else (self, *self.then.launches())

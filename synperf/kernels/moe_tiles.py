@@ -1,0 +1,183 @@
+"""Which tile the passes of an expert layer run with: of least cost, or by the rule of a default configuration.
+
+A pass multiplies the rows of each expert by that expert's own [k, n] weights; a task is one tile_m x tile_n tile of the
+result, and each expert's last block of rows is padded. The cost of a tile is the time of the busiest SM on its slowest
+own pipe, or of L2, over all passes. DRAM traffic does not depend on the tile. No cost falls when a size grows, so the
+least one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..hardware import GPU, DType
+from ..numeric import Number, ceil_div, is_array, maximum, minimum, where
+from ..scheduling import TaskGroups
+from .gemm_tiles import Tile, build, default_tile_k
+from .moe_kernels import MoeKernel
+from .moe_loads import Loads
+
+# The tiles that Triton configurations, CUTLASS and TRT-LLM Gen ship for grouped products: rows by columns.
+_SHAPES = ((16, 128), (32, 128), (64, 128), (64, 256), (128, 128), (128, 256))
+_FP32_GROUP = 4 / 128  # bytes per value: an fp32 scale per 128 values
+
+
+class Pass(NamedTuple):
+    """One grouped product: extents of each expert's weights, and bytes of one value of the result."""
+
+    n: Number
+    k: Number
+    out_bytes: float
+
+
+class Choice(NamedTuple):
+    """The chosen tile of one call, or columns of them."""
+
+    tile_m: Number
+    tile_n: Number
+    tile_k: Number
+    ctas_per_sm: Number
+    share_a: Number  # of the rows that a CTA needs, what it loads out of L2 itself: multicast brings the rest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiling:
+    """The choice, how it was made, and the variant of a single call."""
+
+    choice: Choice
+    source: str
+    tile: Tile | None
+
+
+def value_bytes(dtype: DType) -> tuple[float, float]:
+    """Bytes of one activation and of one weight with its share of the scales."""
+    if dtype is DType.FP8_BLOCK:  # 1 x 128 and 128 x 128 blocks
+        return dtype.bytes + _FP32_GROUP, dtype.bytes + _FP32_GROUP / 128
+    if dtype is DType.NVFP4:  # an fp8 scale per 16 values
+        return dtype.bytes + 1 / 16, dtype.bytes + 1 / 16
+    if dtype in (DType.MXFP4, DType.MXFP4_FP8):  # an 8-bit exponent per 32 values; OCP, Microscaling Formats 1.0
+        return dtype.activations.bytes + (1 / 32 if dtype is DType.MXFP4_FP8 else 0.0), dtype.bytes + 1 / 32
+    if dtype in (DType.INT4, DType.INT4_FP8):  # a bf16 scale per 128 weights, the usual group of GPTQ and AWQ
+        return dtype.activations.bytes, dtype.bytes + 2 / 128
+    return dtype.bytes, dtype.bytes
+
+
+def choose(passes: Sequence[Pass], loads: Loads, gpu: GPU, dtype: DType, kernel: MoeKernel) -> Tiling:
+    """The tile of least cost for all passes together."""
+    tiles = _tiles(gpu, dtype, kernel.most_rows, kernel.multicasts)
+    costs = [cost(passes, loads, gpu, dtype, choice) for choice, _ in tiles]
+    if any(is_array(x) for x in costs):
+        return _picked(tiles, np.stack(np.broadcast_arrays(*costs)).argmin(axis=0), "least cost")
+    return _picked(tiles, costs.index(min(costs)), "least cost")
+
+
+def by_rule(tokens: Number, hidden: Number, experts: Number, gpu: GPU, dtype: DType) -> Tiling:
+    """The tile of SGLang's default configuration, by tokens, experts and the shared memory of an SM.
+
+    Source: see `tile_rule` in moe_kernels.toml; it agrees with every row of pipeweave_kernel_samples.
+    """
+    small, medium = gpu.shared_bytes_per_sm <= 100 * 1024, gpu.shared_bytes_per_sm <= 164 * 1024
+    large = 64 if medium and not small else 128
+    shapes = ((16, 64, 256), (16, 16, 256), (32, 64, 256), (64, 64, 64), (128, 64, 64))
+    if not small:
+        shapes = ((16, 128, 128), (16, 128, 128), (32, 128, 128), (64, 128, 64), (large, 128, 64))
+    narrow, few = (hidden <= 1536) & (tokens <= 128), (tokens > 2048) & (experts < 64) & small
+    first = where(tokens <= 128, where(narrow, 1, 0), where(tokens <= 256, 2, where(tokens <= 512, 3, 4)))
+    return _picked(_fixed(gpu, dtype, shapes), where(few, 3, first), "default configuration")
+
+
+def tasks(p: Pass, loads: Loads, dtype: DType, c: Choice, gpu: GPU) -> TaskGroups:
+    """The tiles of one pass: math on padded tiles, traffic out of L2 for the values that exist.
+
+    Through its port the busiest SM moves the longest of all tiles, the L2 as a whole what they have together.
+    """
+    a_bytes, b_bytes = value_bytes(dtype)
+    blocks, across = _blocks(loads, c.tile_m), ceil_div(p.n, c.tile_n)
+    rows, columns = loads.rows / blocks, p.n / across
+    depth = ceil_div(p.k, c.tile_k) * c.tile_k
+    most_rows, most_columns = minimum(loads.hottest, c.tile_m), minimum(1.0 * p.n, c.tile_n)
+    math = 2.0 * c.tile_m * c.tile_n * depth
+    tensor = gpu.math_pipe(dtype) == "tensor"
+    return TaskGroups(
+        count=blocks * across,
+        tensor_flop=math if tensor else 0.0,
+        fma_flop=0.0 if tensor else math,
+        load_bytes=(rows * a_bytes * c.share_a + columns * b_bytes) * p.k,
+        store_bytes=rows * columns * p.out_bytes,
+        port_bytes=(most_rows * a_bytes + most_columns * b_bytes) * p.k + most_rows * most_columns * p.out_bytes,
+        shared_bytes=(c.tile_m * a_bytes + c.tile_n * b_bytes) * depth,
+        ctas_per_sm=c.ctas_per_sm,
+    )
+
+
+def cost(passes: Sequence[Pass], loads: Loads, gpu: GPU, dtype: DType, c: Choice) -> Number:
+    """Seconds of the slowest pipe but DRAM, each summed over the passes."""
+    rate = gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz
+    shared_rate = gpu.shared_bytes_per_clk_per_sm * gpu.clock_hz
+    math_s: Number = 0.0
+    shared_s: Number = 0.0
+    l2_s: Number = 0.0
+    for p in passes:
+        t = tasks(p, loads, dtype, c, gpu)
+        busiest = ceil_div(t.count, gpu.num_sms)
+        math_s = math_s + busiest * ((t.tensor_flop + t.fma_flop) / rate)
+        shared_s = shared_s + busiest * (t.shared_bytes / shared_rate)
+        pool_s = t.count * (t.load_bytes + t.store_bytes) / gpu.l2_bytes_per_s
+        l2_s = l2_s + maximum(pool_s, busiest * t.port_bytes / gpu.l2_port_bytes_per_s)
+    return maximum(maximum(math_s, shared_s), l2_s)
+
+
+def _blocks(loads: Loads, tile_m: Number) -> Number:
+    """Blocks of `tile_m` rows, a number or a column."""
+    if not is_array(tile_m):
+        return loads.tiles[int(tile_m)]
+    found: Number = 0.0
+    for block, blocks in loads.tiles.items():
+        found = where(tile_m == block, blocks, found)
+    return found
+
+
+def _picked(tiles: tuple[tuple[Choice, Tile], ...], at: Any, source: str) -> Tiling:
+    if not is_array(at):
+        choice, tile = tiles[int(at)]
+        return Tiling(choice=choice, source=source, tile=tile)
+    columns = (np.array([getattr(choice, name) for choice, _ in tiles])[at] for name in Choice._fields)
+    return Tiling(choice=Choice(*columns), source=source, tile=None)
+
+
+@lru_cache(maxsize=256)
+def _tiles(gpu: GPU, dtype: DType, most_rows: int, multicasts: bool) -> tuple[tuple[Choice, Tile], ...]:
+    tile_k = default_tile_k(gpu, dtype.activations)
+    shapes = tuple((m, n, tile_k) for m, n in _SHAPES if m <= most_rows)
+    clusters = gpu.cc[0] in (9, 10) and multicasts and gpu.math_pipe(dtype) == "tensor"
+    return _built(gpu, dtype, shapes, pairs=clusters)
+
+
+@lru_cache(maxsize=256)
+def _fixed(gpu: GPU, dtype: DType, shapes: tuple[tuple[int, int, int], ...]) -> tuple[tuple[Choice, Tile], ...]:
+    found = _built(gpu, dtype, shapes, pairs=False)
+    if len(found) != len(shapes):
+        raise UnsupportedError(f"gpu: a tile of the default configuration in {dtype} does not fit the SM of {gpu.name}")
+    return found
+
+
+def _built(
+    gpu: GPU, dtype: DType, shapes: Sequence[tuple[int, int, int]], *, pairs: bool
+) -> tuple[tuple[Choice, Tile], ...]:
+    """Those shapes that fit; where `pairs`, two CTAs side by side in n share each load of their rows."""
+    found = []
+    for m, n, k in shapes:
+        tile = build(gpu, dtype.activations, m, n, k)
+        if tile is None:
+            continue
+        resident = float(tile.occupancy.ctas_per_sm)
+        found.append((Choice(float(m), float(n), float(k), resident, 0.5 if pairs else 1.0), tile))
+    if not found:
+        raise UnsupportedError(f"gpu: no tile of grouped products fits the SM of {gpu.name} in {dtype}")
+    return tuple(found)
