@@ -54,8 +54,8 @@ def gpus(family: str = "gemm", root: Path | None = None) -> tuple[str, ...]:
     Raises:
         MissingExtraError, UnknownNameError: as `read`.
     """
-    root, pattern = root or folder(), _spec(family)["table"]
-    return tuple(gpu for gpu in sorted(_rules()["devices"]) if any((root / gpu).glob(pattern)))
+    root, found = root or folder(), _spec(family)
+    return tuple(gpu for gpu in sorted(_rules()["devices"]) if _paths(root / gpu, found))
 
 
 def read(gpu: str, family: str = "gemm", root: Path | None = None) -> Rows:
@@ -94,28 +94,30 @@ def audit(family: str = "gemm", root: Path | None = None) -> list[FileAudit]:
     Raises: as `read`.
     """
     root = root or folder()
-    return [_audit(path, family, root) for path in sorted(root.glob(f"*/{_spec(family)['table']}"))]
+    found = _spec(family)
+    return [_audit(path, family, root) for gpu in sorted(root.iterdir()) for path in _paths(gpu, found)]
 
 
 def _audit(path: Path, family: str, root: Path) -> FileAudit:
     inner, table = path.relative_to(root), _load(path, family, root)
-    found: FileAudit = _frames().audit(table, _numbers(family), inner.as_posix(), inner.parts[0])
+    found: FileAudit = _frames().audit(table, family, inner.as_posix(), inner.parts[0])
     return found
 
 
 def _rows(table: pl.DataFrame, family: str) -> Rows:
-    rows: Rows = _frames().rows(_tables().with_split(table, family), _numbers(family))
+    rows: Rows = _frames().rows(table, family)
     return rows
 
 
-def _numbers(family: str) -> list[str]:
-    return [*_spec(family)["fields"], "batch"]
+def _paths(folder: Path, spec: dict[str, Any]) -> list[Path]:
+    """The files of a family below the folder of one GPU."""
+    return sorted(path for table in spec["tables"] for path in folder.glob(table["files"]))
 
 
 def _kept(gpu: str, family: str, root: Path) -> pl.DataFrame:
     if gpu not in gpus(family, root):
         raise UnknownNameError.among(f"measured {family} table", gpu, gpus(family, root))
-    tables = [_load(path, family, root) for path in sorted((root / gpu).glob(_spec(family)["table"]))]
+    tables = [_load(path, family, root) for path in _paths(root / gpu, _spec(family))]
     kept: pl.DataFrame = _frames().kept(tables)
     return kept
 
@@ -150,7 +152,7 @@ def _rules() -> dict[str, Any]:
 
 def _spec(family: str) -> dict[str, Any]:
     """The rules of one family: those tables of the file that say which files to read."""
-    families = {name: table for name, table in _rules().items() if isinstance(table, dict) and "table" in table}
+    families = {name: table for name, table in _rules().items() if isinstance(table, dict) and "tables" in table}
     if family not in families:
         raise UnknownNameError.among("measured family", family, families)
     return families[family]

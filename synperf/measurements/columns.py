@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import fields
 
 from ..errors import FieldError
 from ..kernels import KernelFamily
 from ..tables.headings import check_spelling
 from .plausible import UNITS_S
-from .schema import NUMBERS
+from .schema import LABELS, NUMBERS, SAME_AS
 
 STEMS = ("time", "latency", "duration", "elapsed", "runtime", "measured")
-TEXTS = ("family", "gpu", "dtype", "engine", "kernel", "version")
+TEXTS = ("family", "gpu", "engine", "kernel", "version")
 IS_TEST = "is_test"
 
 
@@ -36,6 +37,11 @@ def time_column(names: Iterable[str]) -> tuple[str, str]:
     raise FieldError(f"no column of times among {_listed(spelled)}; right would be one of {right}")
 
 
+def texts(kind: KernelFamily) -> tuple[str, ...]:
+    """Columns of which a row's key has one value of text or truth: those of every family, and the family's own."""
+    return (*TEXTS, *LABELS[kind.name])
+
+
 def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
     """Checks that the fields without a default are there, and that none is overlooked for its spelling.
 
@@ -44,14 +50,16 @@ def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
     """
     names = list(names)
     check_spelling(names, kind)
-    missing = [field for field in kind.required() if field not in names]
+    defaults = {f.name: f.default for f in fields(kind.call_type)}
+    needed = [field for field in NUMBERS[kind.name] if defaults[field] is None and field not in SAME_AS]
+    missing = [field for field in (*needed, *kind.required()) if field not in names]
     if missing:
         raise FieldError(f"no column {', '.join(missing)} among {_listed(names)}")
 
 
 def ignored(names: Iterable[str], kind: KernelFamily, times: str) -> tuple[str, ...]:
     """Columns that are not read."""
-    read = {*NUMBERS[kind.name], *TEXTS, IS_TEST, times}
+    read = {*NUMBERS[kind.name], *texts(kind), IS_TEST, times}
     return tuple(name for name in names if name not in read)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import polars as pl
 
 from ..hardware import DType
 from ..kernels.dispatch import from_source
 from .audit import FileAudit
-from .merging import LABEL, merged
-from .schema import Rows
+from .merging import label, merged
+from .schema import NUMBERS, Rows
 
 NO_TIME = "the time is zero, negative or missing"
 NO_KERNEL = "unknown kernel source"
@@ -26,10 +27,16 @@ def is_timed() -> pl.Expr:
     return (pl.col("time_s").is_finite() & (pl.col("time_s") > 0)).fill_null(False)
 
 
-def with_kernels(table: pl.DataFrame, family: str) -> pl.DataFrame:
-    """Adds `kernel`, the canonical name of the row's kernel source, or null where there is none."""
+def with_kernels(table: pl.DataFrame, family: str, suffix: str = "") -> pl.DataFrame:
+    """Adds `kernel`, the canonical name of the row's kernel source, or null where there is none.
+
+    With a suffix, that of the kernel source with the suffix: where one source names different work in two tables.
+    """
     pairs = table.select("kernel_source", "dtype").unique()
-    known = [from_source(family, name, DType(dtype)) if name and dtype else None for name, dtype in pairs.iter_rows()]
+    known = [
+        from_source(family, f"{name}{suffix}", DType(dtype)) if name and dtype else None
+        for name, dtype in pairs.iter_rows()
+    ]
     named = pairs.with_columns(pl.Series("kernel", known, dtype=pl.String))
     return table.join(named, on=["kernel_source", "dtype"], how="left", nulls_equal=True, maintain_order="left")
 
@@ -39,7 +46,7 @@ def kept(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(table.filter(pl.col("dropped").is_null()) for table in tables)
 
 
-def audit(table: pl.DataFrame, numbers: Sequence[str], source: str, gpu: str) -> FileAudit:
+def audit(table: pl.DataFrame, family: str, source: str, gpu: str) -> FileAudit:
     """What became of a table."""
     dropped = table.filter(table["dropped"].is_not_null())["dropped"].value_counts().sort("dropped")
     used = kept([table])
@@ -48,29 +55,24 @@ def audit(table: pl.DataFrame, numbers: Sequence[str], source: str, gpu: str) ->
         gpu=gpu,
         rows=len(table),
         kept=len(used),
-        keys=used.select(*LABEL, *numbers).n_unique(),
+        keys=used.select(*label(family), *NUMBERS[family]).n_unique(),
         dropped=dict(dropped.iter_rows()),
     )
 
 
-def rows(table: pl.DataFrame, numbers: Sequence[str]) -> Rows:
+def rows(table: pl.DataFrame, family: str) -> Rows:
     """Measured rows, duplicates merged, ordered by label and then by the number fields.
 
-    The table has the columns of `LABEL`, the number fields, `time_s`, `is_test` and `biased`.
+    The table has the columns of `label(family)`, the number fields, `time_s`, `is_test` and `biased`.
 
     Raises:
         FieldError: it is empty.
     """
-    parts = table.partition_by(*LABEL, as_dict=True)
-    return Rows.join([_merged(parts[label], label, numbers) for label in sorted(parts)])
+    names = label(family)
+    parts = table.partition_by(*names, as_dict=True)
+    return Rows.join([_merged(parts[values], dict(zip(names, values, strict=True))) for values in sorted(parts)])
 
 
-def _merged(part: pl.DataFrame, label: Sequence[str], numbers: Sequence[str]) -> Rows:
-    columns = {name: part[name].to_numpy() for name in (*numbers, "time_s", "is_test", "biased")}
-    return merged(
-        dict(zip(LABEL, label, strict=True)),
-        {name: columns[name] for name in numbers},
-        columns["time_s"],
-        columns["is_test"],
-        columns["biased"],
-    )
+def _merged(part: pl.DataFrame, values: Mapping[str, Any]) -> Rows:
+    numbers = {name: part[name].to_numpy() for name in NUMBERS[values["family"]]}
+    return merged(values, numbers, *(part[name].to_numpy() for name in ("time_s", "is_test", "biased")))

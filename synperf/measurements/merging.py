@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from .schema import Rows
+from .schema import LABELS, Rows
 
-LABEL = ("gpu", "family", "engine", "version", "kernel", "kernel_source", "dtype", "source")  # text columns of a key
+_OWN = ("gpu", "family", "engine", "version", "kernel", "kernel_source", "source")  # text columns of the schema
+
+
+def label(family: str) -> tuple[str, ...]:
+    """The columns of a key that are not numbers: those of the schema and, before the source, the family's own."""
+    return (*_OWN[:-1], *LABELS[family], _OWN[-1])
 
 
 def merged(
-    label: Mapping[str, str],
+    values: Mapping[str, Any],
     numbers: Mapping[str, np.ndarray],
     time_s: np.ndarray,
     is_test: np.ndarray,
     biased: np.ndarray,
 ) -> Rows:
-    """Rows of one label (a value for each of `LABEL`), ordered by the number fields, measurements of one shape merged.
+    """Rows of one label (its values by name), ordered by the number fields, measurements of one shape merged.
 
     A row is test or biased when one of its measurements is.
     """
@@ -29,13 +35,14 @@ def merged(
     first = np.flatnonzero(is_first)
     samples = np.diff(np.append(first, len(times)))
     median = (times[first + (samples - 1) // 2] + times[first + samples // 2]) / 2
-    text = {name: np.full(len(first), label[name], dtype=object) for name in LABEL}
+    text = {name: np.full(len(first), value, dtype=object) for name, value in values.items()}
+    own = {name: text.pop(name) for name in _OWN}
     return Rows(
-        fields={name: column[first] for name, column in columns.items()} | {"dtype": text.pop("dtype")},
+        fields={name: column[first] for name, column in columns.items()} | text,
         time_s=median,
         spread=(times[first + samples - 1] - times[first]) / 2 / median,
         samples=samples,
         is_test=np.logical_or.reduceat(is_test[order], first),
         biased=np.logical_or.reduceat(biased[order], first),
-        **text,
+        **own,
     )

@@ -1,7 +1,8 @@
-"""GEMM rows of PipeWeave's artifact: the tables of FP8, and the GEMMs among its samples of kernels.
+"""PipeWeave's artifact: the tables of FP8 GEMMs, and GEMMs and expert layers among its samples of kernels.
 
-The files do not name the kernels: FP8 rows are the paper's, vLLM's block-scaled CUTLASS product, and bf16 rows are
-taken to be cuBLAS under PyTorch. Times are microseconds.
+The files do not name the GEMM kernels: FP8 rows are the paper's, vLLM's block-scaled CUTLASS product, and bf16 rows are
+taken to be cuBLAS under PyTorch. Expert layers are the first pass (gate and up, 2 x intermediate columns) of SGLang's
+Triton kernel, tokens dealt to the experts in turn. Times are microseconds.
 Source: github.com/zksainx/pipeweave (Apache-2.0), the artifact of arXiv 2601.14910.
 """
 
@@ -11,9 +12,11 @@ import polars as pl
 
 from .frames import first_reason
 from .published import NUMBER, TEXT, TRUTH, Format, is_test_name
+from .schema import is_held_out
 
 _PREDICTION = "pipeweave_pred_us"  # only the table of test rows has it
 _FP8_TABLE = {"gpu": pl.String, "m": pl.Int32, "n": pl.Int32, "k": pl.Int32, "duration_us": pl.Float64}
+_LAYERS = ["fused_moe", "fused_moe_tuned"]
 _ENGINES = {"gemm_fp8": "vllm", "gemm_bf16": "torch"}
 _DTYPES = {"gemm_fp8": "fp8_block", "gemm_bf16": "bf16"}
 
@@ -41,6 +44,33 @@ def _samples(frame: pl.DataFrame, _: str) -> pl.DataFrame:
     return _calls(frame.with_columns(is_test=pl.lit(False), unusable=unusable))
 
 
+def _layers(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """Expert layers: the whole grid with the default tiles, and biased rows of tuned ones.
+
+    A row of the grid is test where the crc32 of its tokens leaves no remainder by 5.
+    """
+    known = frame["tokens"].drop_nulls().unique()
+    held = known.filter(pl.Series(is_held_out(f"{tokens:.0f}" for tokens in known)))
+    is_test = (pl.col("family") == "fused_moe") & pl.col("tokens").is_in(held.implode()).fill_null(False)
+    return frame.select(
+        "tokens", "hidden", "experts", "biased",
+        device="gpu",
+        engine=pl.lit("sglang"),
+        version=pl.lit("unknown"),
+        kernel_source=pl.format("pipeweave_{}", "family"),
+        dtype=pl.lit("bf16"),
+        gated=pl.lit(True),
+        distribution=pl.lit("balanced"),
+        inter="intermediate",
+        topk="top_k",
+        tp=pl.lit(1),
+        ep=pl.lit(1),
+        time_s=pl.col("duration_us") * 1e-6,
+        is_test=is_test,
+        unusable=first_reason([(~pl.col("family").is_in(_LAYERS), "not an expert layer")]),
+    )  # fmt: skip
+
+
 def _calls(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(
         "m", "n", "k", "is_test", "biased", "unusable",
@@ -55,7 +85,12 @@ def _calls(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 _SIZES = {"m": NUMBER, "n": NUMBER, "k": NUMBER, "duration_us": NUMBER, "gpu": TEXT}
+_SAMPLES = {"family": TEXT, "selection": TEXT, "biased": TRUTH}
+_LAYER_SIZES = dict.fromkeys(("tokens", "hidden", "intermediate", "experts", "top_k", "duration_us"), NUMBER) | {
+    "gpu": TEXT
+}
 FORMATS = (
     Format(families=("gemm",), columns=_SIZES, load=_fp8_table, is_own=_is_fp8_table),
-    Format(families=("gemm",), columns=_SIZES | {"family": TEXT, "selection": TEXT, "biased": TRUTH}, load=_samples),
+    Format(families=("gemm",), columns=_SIZES | _SAMPLES, load=_samples),
+    Format(families=("fused_moe",), columns=_LAYER_SIZES | _SAMPLES, load=_layers),
 )

@@ -58,7 +58,7 @@ def check(rows: Rows, devices: Mapping[str, GPU], place: str, unit: str) -> None
 
 
 def _bounded(part: Rows, gpu: GPU) -> _Bounded:
-    groups = [group for _, group in part.groups("family", "engine", "kernel", "dtype")]
+    groups = [group for _, group in part.groups(*part.labels())]
     return _Bounded(rows=Rows.join(groups), floor_s=np.concatenate([_floor_s(group, gpu) for group in groups]))
 
 

@@ -15,8 +15,8 @@ from ..hardware.names import resolve
 from ..kernels.base import MAX_EXTENT
 from .audit import Reading
 from .frames import NO_KERNEL, NO_TIME, audit, first_reason, is_timed, kept, rows, with_kernels
-from .merging import LABEL
-from .schema import NUMBERS
+from .merging import label
+from .schema import MAY_BE_ZERO, NUMBERS
 
 NUMBER, TEXT, TRUTH = "numbers", "text", "true or false"
 _TYPES = {TEXT: pl.String, TRUTH: pl.Boolean}
@@ -29,8 +29,8 @@ _IS_TEST_NAME = re.compile(r"(?<![a-z])test(?![a-z])")
 class Format:
     """One layout of a file: the columns that it is known by, what they hold, and how they become calls.
 
-    `load(frame, name)` gives the columns device, engine, version, kernel_source, dtype, the number fields, time_s,
-    is_test, biased, and in `unusable` why the format itself does not use a row, or null.
+    `load(frame, name)` gives the columns device, engine, version, kernel_source, the family's labels and number fields,
+    time_s, is_test, biased, and in `unusable` why the format itself does not use a row, or null.
     """
 
     families: tuple[str, ...]
@@ -53,13 +53,13 @@ def read(layout: Format, frame: pl.DataFrame, family: str, name: str) -> Reading
 
     Raises: as `table`.
     """
-    found, numbers = table(layout, frame, family, name), NUMBERS[family]
+    found = table(layout, frame, family, name)
     used = kept([found])
     times = next(column for column in layout.columns if column.endswith(("_us", "_ms")))
     by_gpu = found.with_columns(part=pl.coalesce("gpu", "device", pl.lit("none"))).partition_by("part", as_dict=True)
     return Reading(
-        rows=rows(used, numbers) if len(used) else None,
-        audits=tuple(audit(by_gpu[key], numbers, name, key[0]) for key in sorted(by_gpu)),
+        rows=rows(used, family) if len(used) else None,
+        audits=tuple(audit(by_gpu[key], family, name, key[0]) for key in sorted(by_gpu)),
         devices={key: hardware.gpu(key) for key in used["gpu"].unique()},
         times=times,
         unit=times.rpartition("_")[2],
@@ -82,7 +82,7 @@ def table(layout: Format, frame: pl.DataFrame, family: str, name: str) -> pl.Dat
     return (
         named.with_columns(_dropped(family), pl.lit(family).alias("family"), pl.lit(name).alias("source"))
         .with_columns(sizes)
-        .select("device", *LABEL, *NUMBERS[family], "time_s", "is_test", "biased", "dropped")
+        .select("device", *label(family), *NUMBERS[family], "time_s", "is_test", "biased", "dropped")
     )
 
 
@@ -100,7 +100,7 @@ def _with_gpus(loaded: pl.DataFrame) -> pl.DataFrame:
 
 def _dropped(family: str) -> pl.Expr:
     """The format's own reason, else the first that applies to a row, else null."""
-    missing = pl.any_horizontal(~_is_size(pl.col(size)) for size in NUMBERS[family])
+    missing = pl.any_horizontal(~_is_size(size) for size in NUMBERS[family])
     tests = [
         (missing, _NO_SIZE),
         (pl.col("gpu").is_null(), _NO_GPU),
@@ -110,5 +110,6 @@ def _dropped(family: str) -> pl.Expr:
     return pl.coalesce("unusable", first_reason(tests)).alias("dropped")
 
 
-def _is_size(column: pl.Expr) -> pl.Expr:
-    return ((column >= 1) & (column <= MAX_EXTENT) & (column == column.floor())).fill_null(False)
+def _is_size(name: str) -> pl.Expr:
+    column, least = pl.col(name), 0 if name in MAY_BE_ZERO else 1
+    return ((column >= least) & (column <= MAX_EXTENT) & (column == column.floor())).fill_null(False)

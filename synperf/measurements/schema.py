@@ -1,6 +1,7 @@
 """The one schema of measured rows, whatever file they come from.
 
-Text columns are object arrays whose equal values are one and the same string, so that they cost a pointer a row.
+Text columns are object arrays whose equal values are one and the same string, so that they cost a pointer a row; so
+are those of truth values.
 """
 
 from __future__ import annotations
@@ -17,16 +18,29 @@ from ..kernels import family
 from ..numeric import concatenated
 
 TEST_MODULUS = 5
-NUMBERS: Mapping[str, tuple[str, ...]] = {
-    "gemm": ("m", "n", "k", "batch")
-}  # number fields of measured calls, by family
+NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, by family
+    "gemm": ("m", "n", "k", "batch"),
+    "attention": ("batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "window"),
+    "mla": ("batch", "q_len", "kv_len", "heads", "kv_lora_rank", "rope_dim"),
+    "fused_moe": ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep"),
+}
+MAY_BE_ZERO = ("window",)  # 0 is none
+SAME_AS: Mapping[str, str] = {"kv_heads": "heads"}  # what a number field is that is not given
+LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one value, whatever number of rows it has
+    "gemm": ("dtype",),
+    "attention": ("dtype", "kv_dtype", "causal"),
+    "mla": ("dtype", "kv_dtype", "absorbed", "proj_dtype"),
+    "fused_moe": ("dtype", "gated", "distribution"),
+}
+LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
     """Measured times: columns of one length, one row for each key (everything but times, spread and samples).
 
-    `fields` are the columns of the family's call, under its names: m, n, k, batch, dtype for gemm.
+    `fields` are the columns of the family's call, under its names: m, n, k, batch, dtype for gemm. Those that a call
+    holds one value of (`labels`) are object columns of text, or of truth values; an empty text is a field not given.
     `time_s` is the median of the measurements of one key and `spread` their relative half-spread,
     (max - min) / 2 / median: 0 where there is one. `is_test` is the published split: rows that no fit may see.
     `biased` rows were chosen by a model's error or for being fast or slow: never to be fitted to or scored on alone.
@@ -67,15 +81,19 @@ class Rows:
             **{name: getattr(self, name)[rows] for name in _COLUMNS},
         )
 
-    def groups(self, *names: str) -> Iterator[tuple[tuple[str, ...], Rows]]:
-        """(values, rows) for every combination of values of text columns that occurs, in sorted order."""
+    def labels(self) -> tuple[str, ...]:
+        """Names of the columns that a call holds one value of: `rows.groups(*rows.labels())` are calls."""
+        return (*LAUNCH, *(name for name, column in self.fields.items() if column.dtype == object))
+
+    def groups(self, *names: str) -> Iterator[tuple[tuple[Any, ...], Rows]]:
+        """(values, rows) for every combination of values of object columns that occurs, in sorted order."""
         for values, index in self.indices(*names):
             yield values, self.take(index)
 
-    def indices(self, *names: str) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
-        """(values, where the rows are) for every combination of values of text columns, in sorted order."""
+    def indices(self, *names: str) -> Iterator[tuple[tuple[Any, ...], np.ndarray]]:
+        """(values, where the rows are) for every combination of values of object columns, in sorted order."""
         codes = np.zeros(len(self), dtype=np.intp)
-        values: list[tuple[str, ...]] = [()] if len(self) else []
+        values: list[tuple[Any, ...]] = [()] if len(self) else []
         for name in names:
             codes, values = _refine(codes, values, self.column(name))
         order = np.argsort(codes, kind="stable")
@@ -87,11 +105,12 @@ class Rows:
         """The rows as one call that holds columns.
 
         Raises:
-            FieldError: rows of two families, engines, kernels or formats, which no call can hold.
+            FieldError: rows of two families, engines, kernels, formats or other labels, which no call can hold.
         """
         values = {name: _one(name, col) if col.dtype == object else col for name, col in self.fields.items()}
+        given = {name: value for name, value in values.items() if not (isinstance(value, str) and not value)}
         engine, kernel = _one("engine", self.engine), _one("kernel", self.kernel)
-        return family(_one("family", self.family)).call_type(engine=engine, kernel=kernel, **values)
+        return family(_one("family", self.family)).call_type(engine=engine, kernel=kernel, **given)
 
     @classmethod
     def join(cls, parts: Sequence[Rows]) -> Rows:
@@ -111,33 +130,41 @@ class Rows:
 _COLUMNS = tuple(f.name for f in fields(Rows) if f.name != "fields")
 
 
+def is_held_out(keys: Iterable[str], modulus: int = TEST_MODULUS, remainder: int = 0) -> np.ndarray:
+    """Whether the crc32 of each key leaves that remainder: the published split, whatever a family's key is."""
+    return np.array([crc32(key.encode()) % modulus == remainder for key in keys], dtype=bool)
+
+
 def is_gemm_test(n: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Whether a GEMM row is a new-shape test row: crc32 of `{n}x{k}`, as stored, leaves no remainder by 5."""
     shapes, which = np.unique(n.astype(np.int64) * 2**32 + k.astype(np.int64), return_inverse=True)
-    held = [crc32(f"{nk >> 32}x{nk & 0xFFFFFFFF}".encode()) % TEST_MODULUS == 0 for nk in shapes.tolist()]
-    return np.array(held, dtype=bool)[which]
+    return is_held_out(f"{nk >> 32}x{nk & 0xFFFFFFFF}" for nk in shapes.tolist())[which]
 
 
 def is_call_test(calls: Iterable[Sequence[Any]]) -> np.ndarray:
     """Whether a row of a source without a test file is a test row: crc32 of the fields of its call leaves no remainder
-    by 5. The fields are in the order of the family, decimal, joined by `x`: `128x4096x4096x1xfp16`.
+    by 5. The fields are in the order of the family, decimal, joined by `x`: `128x4096x4096x1xfp16`; truth values are
+    `true` and `false`.
     """
-    held = [crc32("x".join(map(str, call)).encode()) % TEST_MODULUS == 0 for call in calls]
-    return np.array(held, dtype=bool)
+    return is_held_out("x".join(map(_plain, call)) for call in calls)
 
 
-def _one(name: str, column: np.ndarray) -> str:
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _one(name: str, column: np.ndarray) -> Any:
     first = column[0]
     if not (column == first).all():
-        raise FieldError(f"{name}: a call holds one, the rows have {', '.join(sorted(set(column)))}")
-    return str(first)
+        raise FieldError(f"{name}: a call holds one, the rows have {', '.join(map(str, sorted(set(column))))}")
+    return first
 
 
 def _refine(
-    codes: np.ndarray, values: list[tuple[str, ...]], column: np.ndarray
-) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+    codes: np.ndarray, values: list[tuple[Any, ...]], column: np.ndarray
+) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
     """Codes that tell apart what `codes` and the column tell apart, and the values behind each code."""
-    names: dict[str, int] = {}
+    names: dict[Any, int] = {}
     own = np.fromiter((names.setdefault(value, len(names)) for value in column), dtype=np.intp, count=len(column))
     texts = list(names)
     pairs, refined = np.unique(codes * max(len(texts), 1) + own, return_inverse=True)

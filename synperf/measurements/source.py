@@ -1,4 +1,4 @@
-"""Where a measured estimate looks: the rows of one GPU, engine, kernel and format, and of nothing else.
+"""Where a measured estimate looks: the rows of one GPU, engine, kernel, format and other labels, and of nothing else.
 
 Rows of two versions of an engine are never mixed: the newest one answers. Rows that were chosen by an error or for
 being fast or slow (`Rows.biased`) are left out.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Key:
     engine: str
     kernel: str
     dtype: str
+    labels: tuple[tuple[str, Any], ...] = ()  # other fields that a call holds one value of, in the family's order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -98,10 +100,14 @@ def by_key(rows: Rows) -> dict[Key, Columns]:
 
 
 def _tables(rows: Rows) -> Iterator[tuple[Key, Columns]]:
-    for (gpu, family, engine, kernel, dtype), index in rows.indices("gpu", "family", "engine", "kernel", "dtype"):
+    names = ("gpu", "family", "engine", "kernel")
+    others = tuple(name for name in rows.fields if name in rows.labels())
+    for values, index in rows.indices(*names, *others):
         part = rows.take(index)
         version = max(set(part.version), key=_release)
-        key = Key(gpu=gpu, family=family, engine=engine, kernel=kernel, dtype=dtype)
+        labels = dict(zip(others, values[len(names) :], strict=True))
+        dtype, family = labels.pop("dtype"), values[1]
+        key = Key(**dict(zip(names, values, strict=False)), dtype=dtype, labels=tuple(labels.items()))
         yield key, _columns(part.take(part.version == version), NUMBERS[family], version)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,10 +19,11 @@ from ..kernels.dispatch import resolve
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
 from .audit import FileAudit, Reading
-from .columns import IS_TEST, TEXTS, check_columns, ignored, time_column
-from .merging import LABEL, merged
+from .columns import IS_TEST, check_columns, ignored, texts, time_column
+from .merging import label as label_of
+from .merging import merged
 from .plausible import UNITS_S
-from .schema import NUMBERS, Rows
+from .schema import LABELS, MAY_BE_ZERO, NUMBERS, SAME_AS, Rows
 
 UNKNOWN = "unknown"  # version of a row that names none
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False, "none": False}
@@ -40,7 +41,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """The rows of one batch: columns of one length. A label has a value for each of `LABEL`."""
+    """The rows of one batch: columns of one length. A label has a value for each name of `merging.label`."""
 
     numbers: np.ndarray  # a row for each measurement, a column for each number field
     time_s: np.ndarray
@@ -85,9 +86,9 @@ def _rows(parts: list[_Part], kind: KernelFamily, name: str) -> Rows:
     return Rows.join([_merged(columns, np.array(by_label[label]), label, kind) for label in sorted(by_label)])
 
 
-def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[str, ...], kind: KernelFamily) -> Rows:
+def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[Any, ...], kind: KernelFamily) -> Rows:
     return merged(
-        dict(zip(LABEL, label, strict=True)),
+        dict(zip(label_of(kind.name), label, strict=True)),
         dict(zip(NUMBERS[kind.name], columns["numbers"][rows].T, strict=True)),
         columns["time_s"][rows],
         columns["is_test"][rows],
@@ -97,12 +98,15 @@ def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[str, 
 
 def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: float) -> _Part:
     defaults = {f.name: f.default for f in fields(kind.call_type)}
-    numbers = [_sizes(batch, field, defaults[field], kind) for field in NUMBERS[kind.name]]
+    numbers: dict[str, np.ndarray] = {}
+    for field in NUMBERS[kind.name]:
+        other = numbers.get(SAME_AS.get(field, ""))
+        numbers[field] = _sizes(batch, field, defaults[field], kind) if other is None else _or(batch, field, other)
     is_test = _each(batch, IS_TEST, _truth) if IS_TEST in batch.columns else [False] * batch.size
     found, labels = _labels(batch, kind, given), np.empty(batch.size, dtype=object)
     labels[:] = [label for label, _ in found]
     return _Part(
-        numbers=np.stack(numbers, axis=1),
+        numbers=np.stack(list(numbers.values()), axis=1),
         time_s=np.array(_each(batch, times, _time), dtype=np.float64) * unit_s,
         is_test=np.array(is_test, dtype=bool),
         labels=labels,
@@ -115,7 +119,8 @@ def _sizes(batch: Batch, field: str, default: Any, kind: KernelFamily) -> np.nda
     fallback = None if field in kind.required() else default
 
     def size(field: str, cell: Any) -> int:
-        return int(whole(field, fallback if is_empty(cell) and fallback is not None else one_value(cell)))
+        value = fallback if is_empty(cell) and fallback is not None else one_value(cell)
+        return 0 if field in MAY_BE_ZERO and str(value).strip() == "0" else int(whole(field, value))
 
     numbers = batch.array(field) if field in batch.columns else None
     if numbers is not None and numbers.dtype.kind in "iuf" and len(numbers):
@@ -124,6 +129,17 @@ def _sizes(batch: Batch, field: str, default: Any, kind: KernelFamily) -> np.nda
         except FieldError:
             pass  # which row it is, is found below
     return np.array(_each(batch, field, size), dtype=np.int64)
+
+
+def _or(batch: Batch, field: str, other: np.ndarray) -> np.ndarray:
+    """A number field that is `other` in rows without a value."""
+    cells = batch.columns.get(field, [None] * batch.size)
+    filled = [int(size) if is_empty(cell) else cell for cell, size in zip(cells, other, strict=True)]
+
+    def size(field: str, cell: Any) -> int:
+        return int(whole(field, one_value(cell)))
+
+    return np.array(_each(replace(batch, columns={field: filled}), field, size), dtype=np.int64)
 
 
 def _time(column: str, cell: Any) -> float:
@@ -153,17 +169,17 @@ def _truth(column: str, cell: Any) -> bool:
     return _TRUTHS[text]
 
 
-def _labels(batch: Batch, kind: KernelFamily, given: Given) -> list[tuple[tuple[str, ...], GPU]]:
+def _labels(batch: Batch, kind: KernelFamily, given: Given) -> list[tuple[tuple[Any, ...], GPU]]:
     """The label and the GPU of every row; rows of equal cells share them."""
-    known: dict[tuple[str, ...], tuple[tuple[str, ...], GPU]] = {}
+    known: dict[tuple[str, ...], tuple[tuple[Any, ...], GPU]] = {}
     labels = []
-    for row, texts in enumerate(zip(*(_texts(batch, column) for column in TEXTS), strict=True)):
-        if texts not in known:
+    for row, cells in enumerate(zip(*(_texts(batch, column) for column in texts(kind)), strict=True)):
+        if cells not in known:
             try:
-                known[texts] = _label(texts, kind, given, batch.name)
+                known[cells] = _label(dict(zip(texts(kind), cells, strict=True)), kind, given, batch.name)
             except PerfError as wrong:
                 raise FileFormatError(f"{batch.name} {batch.place(row)}: {wrong}") from None
-        labels.append(known[texts])
+        labels.append(known[cells])
     return labels
 
 
@@ -174,25 +190,40 @@ def _texts(batch: Batch, column: str) -> list[str]:
     return ["" if is_empty(cell) else str(one_value(cell)).strip() for cell in batch.columns[column]]
 
 
-def _label(texts: tuple[str, ...], kind: KernelFamily, given: Given, source: str) -> tuple[tuple[str, ...], GPU]:
-    """The values of `LABEL` that the cells of `TEXTS` stand for, and the GPU.
+def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str) -> tuple[tuple[Any, ...], GPU]:
+    """The values of a label that the cells stand for, and the GPU.
 
     What is missing is what `predict` would take.
 
     Raises:
         FieldError, UnknownNameError, UnsupportedError: naming what is wrong.
     """
-    cells = dict(zip(TEXTS, texts, strict=True))
     if cells["family"] not in ("", kind.name):
         raise FieldError(f"family is {show(cells['family'])}; right would be rows of {kind.name} only")
-    gpu = _device(cells["gpu"], given)
-    dtype = dtype_of("dtype", cells["dtype"] or next(f.default for f in fields(kind.call_type) if f.name == "dtype"))
+    gpu, own = _device(cells["gpu"], given), _own(cells, kind)
+    dtype = own["dtype"]
     gpu.math_pipe(dtype)
     asked = [cells[name] or getattr(given, name) for name in ("engine", "kernel")]
     names = [name_of(name, text) if text else None for name, text in zip(("engine", "kernel"), asked, strict=True)]
     engine, kernel = resolve(kind.name, dtype, gpu.compute_capability, *names)
     version, kernel_source = cells["version"] or UNKNOWN, asked[1] or kernel
-    return (gpu.key, kind.name, engine, version, kernel, kernel_source, dtype.value, source), gpu
+    values = [str(value) if isinstance(value, str) else value for value in own.values()]
+    return (gpu.key, kind.name, engine, version, kernel, kernel_source, *values, source), gpu
+
+
+def _own(cells: dict[str, str], kind: KernelFamily) -> dict[str, Any]:
+    """The fields of the family that a call holds one value of; a format that is not given is that of `dtype`."""
+    defaults = {f.name: f.default for f in fields(kind.call_type)}
+    own: dict[str, Any] = {}
+    for name in LABELS[kind.name]:
+        cell, default = cells[name], defaults.get(name)
+        if name == "dtype" or (name.endswith("dtype") and default is None):
+            own[name] = dtype_of(name, cell or default or own["dtype"])
+        elif isinstance(default, bool):
+            own[name] = _truth(name, cell) if cell else default
+        else:
+            own[name] = cell.lower() or default
+    return own
 
 
 def _device(name: str, given: Given) -> GPU:

@@ -1,4 +1,5 @@
-"""Vidur's profiles of transformer layers: four projections a row, each one rank's shard under tensor parallelism.
+"""Vidur's profiles of transformer layers: four projections a row, or one attention, each one rank's shard under tensor
+parallelism.
 
 Layers of Sarathi-Serve, a descendant of an older vLLM, in fp16; times of the kernels in milliseconds, in steps of a
 microsecond. The projection up of a gated MLP is one product for gate and up: only so are its FLOP per second those of
@@ -11,7 +12,7 @@ from __future__ import annotations
 import polars as pl
 
 from .published import NUMBER, TEXT, TRUTH, Format
-from .schema import is_call_test
+from .schema import NUMBERS, is_call_test
 
 _HIDDEN, _INTER, _SHARDS = pl.col("n_embd"), pl.col("n_expanded_embd"), pl.col("num_tensor_parallel_workers")
 _QKV = _HIDDEN / pl.col("n_head") * (pl.col("n_head") + 2 * pl.col("n_kv_head"))
@@ -48,6 +49,36 @@ def _projection(frame: pl.DataFrame, operation: str) -> pl.DataFrame:
     )
 
 
+def _attentions(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """Causal attention over a paged cache: a chunk of one prompt after an earlier context, or a token of each request.
+
+    The size of the cache does not count the new tokens.
+    """
+    shards, is_prefill = pl.col("num_tensor_parallel_workers"), pl.col("is_prefill")
+    query = pl.when(is_prefill).then(pl.col("prefill_chunk_size")).otherwise(1)
+    table = frame.select(
+        device="gpu",
+        engine=pl.lit("vllm"),
+        version=pl.lit("unknown"),
+        kernel_source=pl.lit("vidur_attention"),
+        dtype=pl.lit("fp16"),
+        kv_dtype=pl.lit("fp16"),
+        causal=pl.lit(True),
+        batch=pl.col("batch_size").cast(pl.Int64),
+        q_len=query.cast(pl.Int64),
+        kv_len=(pl.col("kv_cache_size") + query).cast(pl.Int64),
+        heads=_whole(pl.col("n_q_head") / shards),
+        kv_heads=_whole(pl.col("n_kv_head") / shards),
+        head_dim=_whole(pl.col("n_embd") / pl.col("n_q_head")),
+        window=pl.lit(0, dtype=pl.Int64),
+        time_s=pl.coalesce("attn_prefill_median_ms", "attn_decode_median_ms").cast(pl.Float64) * 1e-3,
+        biased=pl.lit(False),
+        unusable=pl.lit(None, dtype=pl.String),
+    )
+    calls = table.select(*NUMBERS["attention"][:-1], "causal", "window", "dtype", "kv_dtype").iter_rows()
+    return table.with_columns(pl.Series("is_test", is_call_test(calls)))
+
+
 def _whole(size: pl.Expr) -> pl.Expr:
     """The size where the shards are even, else null."""
     return pl.when(size == size.floor()).then(size.cast(pl.Int64, strict=False))
@@ -55,10 +86,19 @@ def _whole(size: pl.Expr) -> pl.Expr:
 
 _TIMES = {f"{operation}_median_ms": NUMBER for operation in PROJECTIONS}
 _SIZES = ("n_head", "n_kv_head", "n_embd", "n_expanded_embd", "num_tokens", "num_tensor_parallel_workers")
+_ATTENTION_SIZES = (
+    "n_embd", "n_q_head", "n_kv_head", "num_tensor_parallel_workers", "batch_size", "prefill_chunk_size",
+    "kv_cache_size", "attn_prefill_median_ms", "attn_decode_median_ms",
+)  # fmt: skip
 FORMATS = (
     Format(
         families=("gemm",),
         columns={"gpu": TEXT, "use_gated_mlp": TRUTH} | dict.fromkeys(_SIZES, NUMBER) | _TIMES,
         load=_calls,
+    ),
+    Format(
+        families=("attention",),
+        columns={"gpu": TEXT, "is_prefill": TRUTH} | dict.fromkeys(_ATTENTION_SIZES, NUMBER),
+        load=_attentions,
     ),
 )

@@ -6,6 +6,7 @@ import pytest
 
 from synperf.kernels.dispatch import from_source
 from synperf.measurements import aiconfigurator
+from synperf.measurements.schema import NUMBERS
 
 pytestmark = pytest.mark.skipif(
     find_spec("aiconfigurator_core") is None or find_spec("polars") is None, reason="needs the extra [data]"
@@ -58,3 +59,36 @@ def test_most_torch_rows_are_the_median_of_three_frameworks():
     assert set(torch.engine) == {"torch"}
     assert (torch.samples == 3).mean() > 0.95
     assert 0 < torch.spread.max() < 2
+
+
+KEPT = {  # family: files, rows, kept
+    "attention": (84, 2_929_695, 2_833_342),
+    "mla": (66, 338_446, 247_236),
+    "fused_moe": (43, 3_592_729, 2_990_103),
+}
+
+
+@pytest.mark.parametrize("family", KEPT)
+def test_every_row_of_a_family_is_kept_or_dropped_for_a_reason(family):
+    files = aiconfigurator.audit(family)
+    assert (len(files), sum(file.rows for file in files), sum(file.kept for file in files)) == KEPT[family]
+    assert all(file.rows == file.kept + sum(file.dropped.values()) for file in files)
+    reasons = {reason for file in files for reason in file.dropped}
+    assert not reasons & {"unknown kernel source", "no such format in calls", "the time is zero, negative or missing"}
+
+
+@pytest.mark.parametrize(
+    ("family", "share"), [("attention", (0.18, 0.26)), ("mla", (0.17, 0.23)), ("fused_moe", (0.2, 0.35))]
+)
+def test_part_of_a_family_is_held_out(family, share):
+    rows = aiconfigurator.read("h200_sxm", family)
+    assert share[0] < rows.is_test.mean() < share[1]
+    assert 1e-6 < rows.time_s.min() < rows.time_s.max() < 30.0
+
+
+@pytest.mark.parametrize("family", KEPT)
+def test_no_two_kernel_sources_answer_one_call(family):
+    rows = aiconfigurator.read("h200_sxm", family)
+    columns = [rows.version, *(rows.column(name) for name in rows.labels()), *(rows.fields[n] for n in NUMBERS[family])]
+    calls = set(zip(*(column.tolist() for column in columns), strict=True))
+    assert len(calls) == len(rows)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from synperf.measurements.merging import LABEL, merged
+from synperf.measurements.merging import label, merged
 
 
 def merge(m, time_s, is_test=False, biased=False):
     m = np.array(m)
     columns = [np.broadcast_to(np.array(column), m.shape) for column in (is_test, biased)]
     numbers = {"m": m, "n": np.full(len(m), 8), "k": np.full(len(m), 4), "batch": np.ones(len(m), dtype=np.int64)}
-    return merged({name: name for name in LABEL}, numbers, np.array(time_s), *columns)
+    return merged({name: name for name in label("gemm")}, numbers, np.array(time_s), *columns)
 
 
 def test_three_measurements_are_their_median_and_half_their_range():
@@ -31,7 +31,7 @@ def test_one_measurement_has_no_spread():
 
 def test_rows_have_the_label_in_every_place():
     rows = merge([2, 1], [3.0, 5.0])
-    assert [rows.column(name).tolist() for name in LABEL] == [[name, name] for name in LABEL]
+    assert [rows.column(name).tolist() for name in label("gemm")] == [[name, name] for name in label("gemm")]
 
 
 def test_a_row_is_test_or_biased_when_one_of_its_measurements_is():

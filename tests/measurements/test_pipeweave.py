@@ -1,4 +1,6 @@
-"""PipeWeave's GEMMs: the FP8 tables and the samples of kernels."""
+"""PipeWeave's rows: the FP8 tables, and the GEMMs and expert layers among the samples of kernels."""
+
+from zlib import crc32
 
 import pytest
 
@@ -17,6 +19,18 @@ SAMPLE = {
     "family": "gemm_bf16", "gpu": "A40", "selection": "worst100_final", "biased": True, "duration_us": 60.0,
     "m": 64.0, "n": 4096.0, "k": 4096.0,
 }  # fmt: skip
+
+
+LAYER = {
+    "family": "fused_moe", "gpu": "L20", "selection": "complete_default_config", "biased": False, "duration_us": 3000.0,
+    "tokens": 1024.0, "experts": 64.0, "top_k": 6.0, "hidden": 3584.0, "intermediate": 1536.0,
+}  # fmt: skip
+TUNED = {"family": "fused_moe_tuned", "selection": "autotune_within_1pct_of_best", "biased": True}
+
+
+def layers(tmp_path, *rows):
+    pl.DataFrame([LAYER | row for row in rows]).write_parquet(tmp_path / "samples.parquet")
+    return tmp_path / "samples.parquet"
 
 
 def fp8(tmp_path, *rows, name="some.parquet", **columns):
@@ -119,3 +133,42 @@ def test_of_the_samples_953_gemms_are_used_and_the_rest_has_reasons():
     assert all(file.rows == file.kept + sum(file.dropped.values()) for file in files)
     assert sum(file.dropped.get("the source gives no k", 0) for file in files) == 419
     assert (len(rows), rows.biased.all(), rows.is_test.any()) == (949, True, False)
+
+
+def test_an_expert_layer_is_the_first_pass_of_sglangs_triton_kernel_with_equal_loads(tmp_path):
+    rows = read_file(layers(tmp_path, {}), "fused_moe")
+    names = ("gpu", "engine", "version", "kernel", "kernel_source", "dtype", "gated", "distribution")
+    expected = ["l20", "sglang", "unknown", "triton_w13", "pipeweave_fused_moe", "bf16", True, "balanced"]
+    assert [rows.column(name)[0] for name in names] == expected
+    sizes = ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep")
+    assert [rows.column(name)[0] for name in sizes] == [1024, 3584, 1536, 64, 6, 1, 1]
+    assert (rows.time_s[0], rows.biased[0]) == (pytest.approx(3e-3), False)
+
+
+def test_layers_are_held_out_by_their_tokens(tmp_path):
+    rows = read_file(layers(tmp_path, *({"tokens": float(tokens)} for tokens in range(2, 102))), "fused_moe")
+    expected = [crc32(str(tokens).encode()) % 5 == 0 for tokens in rows.column("tokens")]
+    assert rows.is_test.tolist() == expected
+    assert 0 < rows.is_test.mean() < 1
+
+
+def test_tuned_tiles_are_rows_of_their_own_biased_and_never_test(tmp_path):
+    tuned = [TUNED | {"tokens": float(tokens), "duration_us": 2800.0} for tokens in range(1000, 1050)]
+    rows = read_file(layers(tmp_path, {}, *tuned), "fused_moe")
+    assert (len(rows), set(rows.kernel)) == (51, {"triton_w13"})
+    assert not rows.take(rows.biased).is_test.any()
+    assert set(rows.take(rows.biased).kernel_source) == {"pipeweave_fused_moe_tuned"}
+
+
+def test_what_is_no_expert_layer_is_dropped_with_a_reason(tmp_path):
+    (audit,) = audit_file(layers(tmp_path, {}, {"family": "gemm_bf16", "tokens": None}), "fused_moe")
+    assert (audit.rows, audit.kept, dict(audit.dropped)) == (2, 1, {"not an expert layer": 1})
+
+
+def test_the_whole_grid_of_expert_layers_is_used():
+    rows = read_file(shared("pipeweave_kernel_samples.parquet"), "fused_moe")
+    grid = rows.take(~rows.biased)
+    assert (len(grid), len(set(grid.gpu)), set(grid.samples)) == (27_027, 11, {1})
+    assert 0.16 < grid.is_test.mean() < 0.18
+    tuned = rows.take(rows.biased)
+    assert (len(tuned), int(tuned.samples.sum())) == (1_754, 58_590)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from synperf.errors import FieldError
+from synperf.kernels import gemm
 from synperf.measurements import Rows
-from synperf.measurements.schema import is_call_test, is_gemm_test
+from synperf.measurements.schema import is_call_test, is_gemm_test, is_held_out
 
 
 def text(*values):
@@ -58,6 +59,19 @@ def test_rows_of_two_engines_are_no_call():
         rows().call()
 
 
+def test_a_call_holds_one_value_of_each_label_and_fields_that_are_not_given_are_left_out():
+    fields = rows().fields | {"out_dtype": text("", "", "")}
+    part = rows(fields=fields, engine=text("vllm", "vllm", "vllm"))
+    assert part.labels() == ("family", "engine", "kernel", "dtype", "out_dtype")
+    assert part.call().out_dtype == gemm.FAMILY.example.out_dtype
+
+
+def test_truth_values_are_labels_too():
+    part = rows(fields=rows().fields | {"gated": text(True, False, True)})
+    groups = [(label, group.column("m").tolist()) for label, group in part.groups("gated")]
+    assert groups == [((False,), [2]), ((True,), [1, 3])]
+
+
 def test_joined_parts_are_the_rows_again():
     again = Rows.join([rows().take(slice(0, 1)), rows().take(slice(1, 3))])
     assert again.time_s.tolist() == [1.0, 2.0, 3.0]
@@ -88,6 +102,15 @@ def test_a_source_without_test_rows_is_split_by_the_crc_of_the_fields_of_its_cal
     held = is_call_test(calls)
     assert held.tolist() == [crc32(f"{m}x12288x4096x1xfp16".encode()) % 5 == 0 for m in range(1, 2000)]
     assert 0.17 < held.mean() < 0.23
+
+
+def test_truth_values_are_words_in_the_split():
+    assert is_call_test([(i, True) for i in range(50)]).tolist() == is_held_out(f"{i}xtrue" for i in range(50)).tolist()
+
+
+def test_the_split_of_a_family_is_the_remainder_of_its_key():
+    keys = [f"{experts}x8x4096x1536" for experts in range(1, 200)]
+    assert is_held_out(keys, 4, 3).tolist() == [crc32(key.encode()) % 4 == 3 for key in keys]
 
 
 def test_the_split_is_the_crc_of_n_x_k():

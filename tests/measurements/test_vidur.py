@@ -1,4 +1,4 @@
-"""Vidur's projections: shapes of one rank's shard."""
+"""Vidur's projections and attention: shapes of one rank's shard."""
 
 from zlib import crc32
 
@@ -89,3 +89,48 @@ def test_large_products_of_the_file_run_at_half_to_all_of_the_peak():
         large = part.take((part.column("m") >= 2048) & (part.column("n") >= 8192))
         share = gemm.flop(large.call()) / large.time_s / hardware.gpu(gpu).peak_flop_per_s(large.call().dtype)
         assert 0.5 < np.quantile(share, 0.01) < np.quantile(share, 0.99) < 1.0
+
+
+ATTENTION = {
+    "gpu": "a100", "n_embd": 8192, "n_q_head": 64, "n_kv_head": 8, "num_tensor_parallel_workers": 2, "batch_size": 1,
+    "prefill_chunk_size": 256, "kv_cache_size": 1024, "is_prefill": True, "attn_prefill_median_ms": 0.5,
+    "attn_decode_median_ms": None,
+}  # fmt: skip
+TOKENS = {
+    "batch_size": 16, "prefill_chunk_size": 0, "is_prefill": False, "attn_prefill_median_ms": None,
+    "attn_decode_median_ms": 0.25,
+}  # fmt: skip
+
+
+def attention(tmp_path, *rows):
+    frame = pl.DataFrame([ATTENTION | row for row in rows], infer_schema_length=None)
+    frame.with_columns(pl.col("^.*_ms$").cast(pl.Float32)).write_parquet(tmp_path / "attention.parquet")
+    return read_file(tmp_path / "attention.parquet", "attention")
+
+
+def test_a_chunk_of_a_prompt_sees_the_context_before_it_and_a_token_of_decode_its_history(tmp_path):
+    rows = attention(tmp_path, {}, TOKENS)
+    names = ("batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "window")
+    calls = [tuple(int(rows.column(name)[i]) for name in names) for i in range(2)]
+    assert calls == [(1, 256, 1280, 32, 4, 128, 0), (16, 1, 1025, 32, 4, 128, 0)]
+    assert rows.time_s.tolist() == pytest.approx([0.5e-3, 0.25e-3])
+
+
+def test_attention_is_fp16_of_an_older_vllm_and_causal(tmp_path):
+    rows = attention(tmp_path, {})
+    names = ("gpu", "engine", "kernel", "kernel_source", "dtype", "kv_dtype", "causal")
+    expected = ["a100_sxm", "vllm", "vllm_legacy", "vidur_attention", "fp16", "fp16", True]
+    assert [rows.column(name)[0] for name in names] == expected
+
+
+def test_attention_is_held_out_by_the_fields_of_its_call(tmp_path):
+    rows = attention(tmp_path, *({"kv_cache_size": size} for size in range(100)))
+    keys = [f"1x256x{kv_len}x32x4x128xtruex0xfp16xfp16" for kv_len in rows.column("kv_len")]
+    assert rows.is_test.tolist() == [crc32(key.encode()) % 5 == 0 for key in keys]
+
+
+def test_every_row_of_attention_is_used():
+    path = shared("vidur_attention.parquet")
+    (audit,) = audit_file(path, "attention")
+    assert (audit.rows, audit.kept, audit.keys) == (14_658, 14_658, 14_318)
+    assert 0.19 < read_file(path, "attention").is_test.mean() < 0.21
