@@ -16,7 +16,7 @@ from .base import KernelFamily, Launch
 from .moe_call import FusedMoe
 from .moe_inputs import inputs
 from .moe_kernels import MoeKernel, moe_kernel
-from .moe_layer import activation_bytes, inner_bytes, passes, weight_bytes
+from .moe_layer import activation_bytes, buffer_bytes, foreign_bytes, passes, side_s, weight_bytes
 from .moe_loads import Loads, loads
 from .moe_tiles import Tiling, by_rule, choose, tasks
 
@@ -39,12 +39,10 @@ def compulsory_bytes(p: FusedMoe) -> Number:
 
 
 def dram_bytes(p: FusedMoe, gpu: GPU) -> Number:
-    """With what L2 cannot keep of the rows between the passes, written and read again."""
+    """With the result of tokens whose experts are elsewhere, and what L2 cannot hold of the buffers, to and fro."""
     own = loads(p)
-    between = inner_bytes(p, own)
-    if traits(p, gpu).permutes:
-        between = between + own.rows * p.hidden * p.dtype.activations.bytes
-    return weight_bytes(p, own) + activation_bytes(p, own) + 2.0 * maximum(between - gpu.l2_bytes, 0.0)
+    spilled = 2.0 * maximum(buffer_bytes(p, own, traits(p, gpu)) - gpu.l2_bytes, 0.0)
+    return weight_bytes(p, own) + activation_bytes(p, own) + foreign_bytes(p, own) + spilled
 
 
 def tiling(p: FusedMoe, own: Loads, gpu: GPU) -> Tiling:
@@ -56,11 +54,12 @@ def tiling(p: FusedMoe, own: Loads, gpu: GPU) -> Tiling:
 
 
 def decompose(p: FusedMoe, gpu: GPU) -> TaskGroups:
-    """Tiles of the first pass, and those of the second as the launch after it."""
+    """Tiles of the first pass, those of the second as the launch after it, and the launches around them."""
     own = loads(p)
     choice = tiling(p, own, gpu).choice
     first, *second = (tasks(x, own, p.dtype, choice, gpu) for x in passes(p))
     first.then = second[0] if second else None
+    first.reduction_s = side_s(p, own, traits(p, gpu), gpu)
     return first
 
 
@@ -105,6 +104,8 @@ def assumptions(p: FusedMoe, gpu: GPU) -> tuple[str, ...]:
     kernel, said = traits(p, gpu), []
     if kernel.first_pass_only:
         said.append(f"passes: {kernel.name} is the gate and up pass alone")
+    else:
+        said.append("reduction: the launches that quantise, permute, activate and add up rows")
     if p.distribution != "balanced":
         said.append(f"loads: the mean of simulated routings of {p.distribution}, the busiest rank's")
     elif p.tokens_per_expert is None and np.any(p.ep != 1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, maximum, minimum
 from .moe_call import FusedMoe
-from .moe_layer import activation_bytes, inner_bytes, passes, weight_bytes
+from .moe_layer import activation_bytes, passes, weight_bytes
 from .moe_loads import loads
 from .moe_power_law import BLOCKS
 
@@ -51,7 +51,8 @@ def inputs(p: FusedMoe, gpu: GPU, base_s: Number, clock_share: float) -> dict[st
     dram_s = 1.0 / gpu.dram_bytes_per_s / base_s
     found["weights"], found["activations"] = weights * dram_s, activations * dram_s
     found["weights_over_activations"] = weights / activations
-    found["between"] = 1.0 + inner_bytes(p, own) / gpu.l2_bytes_per_s / base_s
+    found["all_tokens"] = 1.0 * p.tokens * p.hidden * dram_s
+    found["all_rows"] = 1.0 * p.tokens * p.topk * p.hidden * dram_s
     found["weights_over_l2"] = _cut(weights / gpu.l2_bytes)
     return found
 

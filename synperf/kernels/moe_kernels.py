@@ -20,6 +20,8 @@ class MoeKernel:
     first_pass_only: bool = False
     tile_rule: bool = False
     permutes: bool = False
+    fuses_activation: bool = False
+    all_rows: bool = False
     multicasts: bool = False
     most_rows: int = 128
 
@@ -31,7 +33,8 @@ def moe_kernel(family: str, gpu: GPU, dtype: DType, engine: str | None, kernel: 
     Raises: as `dispatch.resolve`.
     """
     _, name = resolve(family, dtype, gpu.compute_capability, engine, kernel)
-    return MoeKernel(name=name, **_kernels().get(name, {}))
+    listed = dict(_kernels().get(name, {}))
+    return MoeKernel(name=name, all_rows=dtype in listed.pop("all_rows", ()), **listed)
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..numeric import Number, ceil_div, floor, is_array, maximum, where
-from .moe_call import FusedMoe, alpha_of
+from .moe_call import MOST_EXPERTS, FusedMoe, alpha_of
 from .moe_power_law import BLOCKS, Curves, curves
 
 
@@ -33,10 +33,23 @@ class Loads:
 
 def loads(p: FusedMoe) -> Loads:
     """Loads of each call: as given, else by the distribution."""
-    if p.tokens_per_expert is not None:
-        return of_busiest_rank(p.tokens_per_expert, int(p.ep))
-    alpha = alpha_of(p.distribution)
-    return balanced(p.tokens, p.experts, p.topk, p.ep) if alpha is None else power_law(p, alpha)
+    keys = (p.tokens, p.experts, p.topk, p.ep)
+    if any(is_array(key) for key in keys):
+        return _by_distribution(*keys, p.distribution)
+    return _of_one(*keys, p.distribution, p.tokens_per_expert)
+
+
+@lru_cache(maxsize=4096)
+def _of_one(tokens: int, experts: int, topk: int, ep: int, distribution: str, counts: tuple[int, ...] | None) -> Loads:
+    """Loads of one routing, which every function of the family asks for."""
+    return _by_distribution(tokens, experts, topk, ep, distribution) if counts is None else of_busiest_rank(counts, ep)
+
+
+def _by_distribution(tokens: Number, experts: Number, topk: Number, ep: Number, distribution: str) -> Loads:
+    alpha = alpha_of(distribution)
+    if alpha is None:
+        return balanced(tokens, experts, topk, ep)
+    return power_law(tokens, experts, topk, ep, alpha)
 
 
 def balanced(tokens: Number, experts: Number, topk: Number, ep: Number) -> Loads:
@@ -66,20 +79,26 @@ def of_busiest_rank(counts: tuple[int, ...], ep: int = 1) -> Loads:
     )
 
 
-def power_law(p: FusedMoe, alpha: float) -> Loads:
+def power_law(tokens: Number, experts: Number, topk: Number, ep: Number, alpha: float) -> Loads:
     """Mean loads over random routings, on a grid of tokens and linear between its points; never falling in tokens."""
-    keys = (p.experts, p.topk, p.ep)
+    keys = (experts, topk, ep)
     if not any(is_array(key) for key in keys):
-        known = curves(int(p.experts), int(p.topk), int(p.ep), alpha)
-        return _loads(_read(known, p.tokens))
-    size = max(len(key) for key in (p.tokens, *keys) if is_array(key))
-    tokens, table = np.broadcast_to(1.0 * p.tokens, size), np.stack(np.broadcast_arrays(*keys, np.zeros(size))[:3])
-    distinct, which = np.unique(table.astype(np.int64), axis=1, return_inverse=True)
+        return _loads(_read(curves(int(experts), int(topk), int(ep), alpha), tokens))
+    size = max(len(key) for key in (tokens, *keys) if is_array(key))
+    tokens = np.broadcast_to(1.0 * tokens, size)
+    packed = np.zeros(size, dtype=np.int64)
+    for key in keys:
+        packed = packed * _PACK + np.asarray(key, dtype=np.int64)
+    distinct, which = np.unique(packed, return_inverse=True)
+    ends = np.cumsum(np.bincount(which))[:-1]
     found = np.empty((3 + len(BLOCKS), size))
-    for i, (experts, topk, ep) in enumerate(distinct.T.tolist()):
-        rows = np.flatnonzero(which.ravel() == i)
-        found[:, rows] = _read(curves(experts, topk, ep, alpha), tokens[rows])
+    for one, rows in zip(distinct.tolist(), np.split(np.argsort(which, kind="stable"), ends), strict=True):
+        known = curves(one // _PACK**2, one // _PACK % _PACK, one % _PACK, alpha)
+        found[:, rows] = _read(known, tokens[rows])
     return _loads(list(found))
+
+
+_PACK = 2 * MOST_EXPERTS  # above topk and ep, which experts bounds
 
 
 def _read(known: Curves, tokens: Number) -> list[Number]:

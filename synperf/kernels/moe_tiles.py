@@ -117,20 +117,44 @@ def tasks(p: Pass, loads: Loads, dtype: DType, c: Choice, gpu: GPU) -> TaskGroup
 
 
 def cost(passes: Sequence[Pass], loads: Loads, gpu: GPU, dtype: DType, c: Choice) -> Number:
-    """Seconds of the slowest pipe but DRAM, each summed over the passes."""
-    rate = gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz
-    shared_rate = gpu.shared_bytes_per_clk_per_sm * gpu.clock_hz
-    math_s: Number = 0.0
-    shared_s: Number = 0.0
+    """Seconds of the slowest pipe but DRAM, each summed over the passes: as features have it, in fewer steps."""
+    r = _rates(gpu, dtype)
+    blocks, rows = _blocks(loads, c.tile_m), minimum(loads.hottest, c.tile_m)
+    steps: Number = 0.0  # values of k that the busiest SM goes through
     l2_s: Number = 0.0
     for p in passes:
-        t = tasks(p, loads, dtype, c, gpu)
-        busiest = ceil_div(t.count, gpu.num_sms)
-        math_s = math_s + busiest * ((t.tensor_flop + t.fma_flop) / rate)
-        shared_s = shared_s + busiest * (t.shared_bytes / shared_rate)
-        pool_s = t.count * (t.load_bytes + t.store_bytes) / gpu.l2_bytes_per_s
-        l2_s = l2_s + maximum(pool_s, busiest * t.port_bytes / gpu.l2_port_bytes_per_s)
-    return maximum(maximum(math_s, shared_s), l2_s)
+        across = ceil_div(p.n, c.tile_n)
+        busiest = ceil_div(blocks * across, gpu.num_sms)
+        columns = minimum(1.0 * p.n, c.tile_n)
+        steps = steps + busiest * (ceil_div(p.k, c.tile_k) * c.tile_k)
+        pool = (across * loads.rows * (r.a_bytes * c.share_a) + blocks * p.n * r.b_bytes) * p.k
+        pool_s = (pool + loads.rows * p.n * p.out_bytes) * r.l2_s
+        port_s = ((rows * r.a_bytes + columns * r.b_bytes) * p.k + rows * columns * p.out_bytes) * r.port_s
+        l2_s = l2_s + maximum(pool_s, busiest * port_s)
+    step_s = maximum(c.tile_m * c.tile_n * r.mac_s, (c.tile_m * r.a_bytes + c.tile_n * r.b_bytes) * r.shared_s)
+    return maximum(steps * step_s, l2_s)
+
+
+class _Rates(NamedTuple):
+    """Bytes of one value of each operand, and seconds: per multiply-add of one SM, per byte of each memory."""
+
+    a_bytes: float
+    b_bytes: float
+    mac_s: float
+    shared_s: float
+    l2_s: float
+    port_s: float
+
+
+@lru_cache(maxsize=256)
+def _rates(gpu: GPU, dtype: DType) -> _Rates:
+    return _Rates(
+        *value_bytes(dtype),
+        mac_s=2.0 / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz,
+        shared_s=1.0 / gpu.shared_bytes_per_clk_per_sm / gpu.clock_hz,
+        l2_s=1.0 / gpu.l2_bytes_per_s,
+        port_s=1.0 / gpu.l2_port_bytes_per_s,
+    )
 
 
 def _blocks(loads: Loads, tile_m: Number) -> Number:
