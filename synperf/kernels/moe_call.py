@@ -12,6 +12,7 @@ from ..errors import FieldError
 from ..hardware import DType
 from ..numeric import Number, is_array
 from .base import Call, dtype_of, name_of, same_length, whole
+from .dispatch import formats_of
 
 BALANCED = "balanced"
 NUMBERS = ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep")
@@ -19,7 +20,7 @@ MOST_ALPHA = 10.0  # beyond it every expert but one has the least load
 MOST_EXPERTS = 65_536  # loads are simulated expert by expert
 _POWER_LAW = re.compile(r"power_law_(\d+(?:\.\d+)?)")
 _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-_NOT_GATED = "cutlass_moe_nongated"
+_NOT_GATED, _NOT_GATED_ENGINE = "cutlass_moe_nongated", "trtllm"  # a kernel of its own for experts without a gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +67,8 @@ class FusedMoe(Call):
         if self.tokens_per_expert is not None:
             put(self, "tokens_per_expert", counts_of("tokens_per_expert", self.tokens_per_expert))
             _check_loads(self)
-        if not self.gated and self.engine == "trtllm" and self.kernel is None:
-            put(self, "kernel", _NOT_GATED)
+        if not self.gated and self.kernel is None and self.engine == _NOT_GATED_ENGINE:
+            put(self, "kernel", _NOT_GATED if self.dtype in formats_of("fused_moe", _NOT_GATED) else None)
         if self.gated and self.kernel == _NOT_GATED:
             raise FieldError(f"gated: {_NOT_GATED} has no gate matrix; right would be gated=false")
 

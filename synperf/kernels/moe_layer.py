@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..hardware import GPU
-from ..numeric import Number, maximum
+from ..numeric import Number, ceil_div, maximum
 from .moe_call import FusedMoe
 from .moe_kernels import MoeKernel, first_pass_only
 from .moe_loads import Loads
@@ -85,7 +85,7 @@ def side_s(p: FusedMoe, own: Loads, kernel: MoeKernel, gpu: GPU) -> Number:
 
 def _tokens(p: FusedMoe, own: Loads) -> Number:
     """The fewest tokens that the rows can be: those of the hottest expert differ, none comes more than topk times."""
-    return maximum(own.hottest, own.rows / p.topk)
+    return maximum(own.hottest, ceil_div(own.rows, p.topk))
 
 
 def _side_rows(p: FusedMoe, own: Loads, kernel: MoeKernel) -> Number:
