@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from .errors import FieldError, FileFormatError, PerfError, UnknownNameError, UnsupportedError
     from .estimators import Estimate
     from .hardware import GPU, DType, gpu, gpus, what_if
+    from .kernels.attention_call import Attention
     from .kernels.gemm_call import Gemm
     from .kernels.grouped_gemm_call import GroupedGemm
     from .kernels.moe_call import FusedMoe
 
 __all__ = [
     "GPU",
+    "Attention",
     "DType",
     "Estimate",
     "FieldError",
@@ -47,6 +49,7 @@ _HOMES = {
     "estimators": ("Estimate",),
     "evaluation": ("evaluate",),
     "hardware": ("GPU", "DType", "gpu", "gpus", "what_if"),
+    "kernels.attention_call": ("Attention",),
     "kernels.gemm_call": ("Gemm",),
     "kernels.grouped_gemm_call": ("GroupedGemm",),
     "kernels.moe_call": ("FusedMoe",),

@@ -11,7 +11,7 @@ from .hardware import GPU
 from .hardware.launch import launch_floor
 from .kernels.base import KernelFamily, Launch
 from .numeric import ceil_div
-from .scheduling import TaskGroups
+from .scheduling import TaskGroups, schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,10 @@ class Explanation:
 
     def sm_max(self) -> dict[str, float]:
         """Work of the busiest SM, in all launches."""
-        busiest = [(g, ceil_div(g.count, self.gpu.num_sms)) for g in self.task.launches()]
+        busiest = [(g, schedule(g, self.gpu.num_sms).sm_max_tasks) for g in self.task.launches()]
         work = {name: sum(getattr(g, name) * tasks for g, tasks in busiest) for name in _WORK}
-        return {"tasks": int(sum(tasks for _, tasks in busiest)), **work}
+        tasks = sum(tasks for _, tasks in busiest)
+        return {"tasks": int(tasks) if tasks == int(tasks) else tasks, **work}
 
     def to_dict(self) -> dict[str, Any]:
         """The keys that `explain --json` adds to those of the estimate."""
@@ -64,6 +65,7 @@ class Explanation:
             "tail": f.load.tail,
             "wave_efficiency": f.load.wave_efficiency,
             "sm_max": self.sm_max(),
+            "imbalance": f.load.imbalance,
             "pipes": self.pipes(),
             "occupancy": asdict(self.launch.occupancy),
             "tile": {**self.launch.choice, "source": self.launch.choice_source},

@@ -50,14 +50,16 @@ class Features:
     padding: Number
     intensity_over_ridge: Number
     working_set_over_l2: Number
+    fill_s: Number  # while an SM's tasks wait for their first data and last store; None where other tasks hide it
+    serial_s: Number  # reduction and fill: no pipe of an SM is busy meanwhile
 
     def busy_s(self, pipe: str) -> Number:
-        """How long a pipe keeps the call: its time on the busiest SM, and for the SM's own pipes the reduction after.
+        """How long a pipe keeps the call: its time on the busiest SM, and for the SM's own pipes what adds to it.
 
-        DRAM time hides the launch of the reduction.
+        DRAM time hides the launch of the reduction and the fill of pipelines.
         """
         demand = self.pipes[pipe]
-        return demand.sm_max_s if pipe == "dram" else demand.sm_max_s + self.reduction_s
+        return demand.sm_max_s if pipe == "dram" else demand.sm_max_s + self.serial_s
 
 
 def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
@@ -84,12 +86,15 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         padding=flop / padded_flop(groups),
         intensity_over_ridge=flop / compulsory / gpu.ridge_flop_per_byte(call.dtype),
         working_set_over_l2=compulsory / gpu.l2_bytes,
+        fill_s=groups.fill_s,
+        serial_s=groups.reduction_s if groups.fill_s is None else groups.reduction_s + groups.fill_s,
     )
 
 
 def padded_flop(groups: TaskGroups) -> Number:
-    """FLOP of all launches, edge tiles counted whole."""
-    flop: Number = groups.count * (groups.tensor_flop + groups.fma_flop)
+    """FLOP of all launches, edge tiles counted whole, on the pipe that multiplies: what else FMA does is not in it."""
+    without_tensor = type(groups.tensor_flop) is float and groups.tensor_flop == 0.0
+    flop: Number = groups.count * (groups.fma_flop if without_tensor else groups.tensor_flop)
     return flop if groups.then is None else flop + padded_flop(groups.then)
 
 

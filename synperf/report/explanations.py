@@ -88,13 +88,16 @@ def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
     times = {name: (format_time(pipe["gpu_s"]), format_time(pipe["sm_max_s"])) for name, pipe in x.pipes().items()}
     if x.features.reduction_s:
         times["reduction"] = ("", format_time(x.features.reduction_s))
+    if x.features.fill_s:
+        times["fill"] = ("", format_time(x.features.fill_s))
     times["launch"] = ("", format_time(x.launch_floor_s))
     return [(name, *pair, _mark(x, name)) for name, pair in times.items()]
 
 
 def _mark(x: Explanation, name: str) -> str:
-    """What is said beside the limiter; the reduction adds to every pipe but DRAM, whose bytes hold its own."""
+    """What is said beside the limiter; reduction and fill add to every pipe but DRAM, which hides them."""
     if name != x.estimate.limiter:
         return ""
-    adds = x.features.reduction_s and name in x.features.pipes and name != "dram"
-    return "the limit, with the reduction" if adds else "the limit"
+    parts = {"the reduction": x.features.reduction_s, "the fill": x.features.fill_s}
+    adds = [part for part, time_s in parts.items() if time_s and name in x.features.pipes and name != "dram"]
+    return f"the limit, with {' and '.join(adds)}" if adds else "the limit"

@@ -1,0 +1,97 @@
+"""Attention: one task holds a tile of queries and steps over the tiles of keys that its mask lets it see.
+
+Tiles of one call are unequal: under a causal mask each sees more than the one before it. Kernels start the longest
+first, or as they come; few tiles over many keys are split along the keys, and a second launch adds up the parts.
+Source: FlashAttention-2, arXiv 2307.08691; FlashAttention-3, arXiv 2407.08608; FlashInfer, arXiv 2501.01005.
+"""
+
+from __future__ import annotations
+
+from ..hardware import GPU
+from ..numeric import Number, ceil_div, maximum, where
+from ..scheduling import TaskGroups
+from .attention_call import Attention
+from .attention_inputs import inputs
+from .attention_launch import assumptions, ctas_per_sm, launch
+from .attention_requests import keys_seen, pairs, requests
+from .attention_tiles import tiles_per_head, tiling
+from .attention_traits import traits
+from .attention_work import kv_bytes, out_bytes, work
+from .base import KernelFamily
+
+
+def flop(p: Attention) -> Number:
+    """Useful FLOP: two products over the pairs of a query and a key that meet, 4 q kv d without a mask."""
+    return 2.0 * pairs(p, requests(p)) * p.heads * (p.head_dim + p.v_head_dim)
+
+
+def compulsory_bytes(p: Attention) -> Number:
+    """Q, and the K and V that any query sees, read once; O written once; the table of pages where there are any."""
+    r = requests(p)
+    keys = r.total(keys_seen(p, r))
+    own = r.total(r.q) * p.heads * (p.head_dim * p.dtype.bytes + p.v_head_dim * out_bytes(p))
+    return own + keys * p.kv_heads * (p.head_dim + p.v_head_dim) * kv_bytes(p) + _page_table_bytes(p, keys)
+
+
+def _page_table_bytes(p: Attention, keys: Number) -> Number:
+    return 0.0 if p.page_size is None else 4.0 * keys / p.page_size  # a number of 32 bits per page
+
+
+def append_bytes(p: Attention) -> Number:
+    """Traffic of writing new keys and values to the cache, which engines do first; none with engine=plain."""
+    if p.engine == "plain":
+        return 0.0
+    r = requests(p)
+    return r.total(r.q) * p.kv_heads * (p.head_dim + p.v_head_dim) * kv_bytes(p)
+
+
+def dram_bytes(p: Attention, gpu: GPU) -> Number:
+    """DRAM traffic of a launch that finds L2 cold: compulsory bytes, the cache's new ones, keys that are read again.
+
+    The tiles that run at once read the keys of a head together. Where a head has more tiles than there are SMs, later
+    ones read the keys again; L2 serves them for the share of one head's keys that it holds.
+    """
+    r, t = requests(p), traits(gpu, p.dtype, p.engine, p.kernel)
+    tile = tiling(p, r, t)
+    passes = ceil_div(tiles_per_head(r, tile) * tile.heads / p.kv_heads, gpu.num_sms)
+    of_head = keys_seen(p, r) * (p.head_dim + p.v_head_dim) * kv_bytes(p)
+    missed = maximum(1.0 - gpu.l2_bytes / of_head, 0.0)
+    repeated = r.total((passes - 1.0) * missed * of_head) * p.kv_heads
+    return compulsory_bytes(p) + append_bytes(p) + repeated
+
+
+def decompose(p: Attention, gpu: GPU) -> TaskGroups:
+    """Tiles, or their parts, as one group whose work is that of the mean task."""
+    w = work(p, gpu)
+    each = w.total_steps / w.tasks  # steps of the mean task
+    busiest = w.busiest * w.tasks / w.total_steps  # tasks of the busiest SM, in mean ones
+    idle = type(w.step.tensor_flop) is float and w.step.tensor_flop == 0.0
+    return TaskGroups(
+        count=w.tasks,
+        tensor_flop=0.0 if idle else w.step.tensor_flop * each,
+        fma_flop=w.step.fma_flop * each,
+        xu_op=w.step.xu_op * each,
+        load_bytes=w.load_bytes / w.tasks,
+        store_bytes=w.store_bytes / w.tasks,
+        port_bytes=w.port_bytes / busiest,
+        shared_bytes=w.step.shared_bytes * each,
+        ctas_per_sm=ctas_per_sm(w, gpu, p.dtype),
+        sm_max_tasks=busiest,
+        fill_s=w.fill_s,
+        reduction_s=where(w.is_split, w.traits.reduction_s, 0.0),
+    )
+
+
+FAMILY = KernelFamily(
+    name="attention",
+    call_type=Attention,
+    decompose=decompose,
+    launch=launch,
+    assumptions=assumptions,
+    flop=flop,
+    compulsory_bytes=compulsory_bytes,
+    dram_bytes=dram_bytes,
+    example=Attention(batch=4, q_len=4096, kv_len=4096, heads=32, kv_heads=8, head_dim=128),
+    inputs=inputs,
+    summary="softmax(Q K^T) V: prefill, decode, chunked, sliding windows, grouped heads, requests of any lengths",
+)
