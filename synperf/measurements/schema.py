@@ -25,7 +25,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, b
     "fused_moe": ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep"),
 }
 MAY_BE_ZERO = ("window",)  # 0 is none
-SAME_AS: Mapping[str, str] = {"kv_heads": "heads"}  # what a number field is that is not given
+SAME_AS: Mapping[str, str] = {"kv_heads": "heads", "kv_dtype": "dtype"}  # what a field is that is not given
 LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one value, whatever number of rows it has
     "gemm": ("dtype",),
     "attention": ("dtype", "kv_dtype", "causal"),

@@ -212,17 +212,17 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
 
 
 def _own(cells: dict[str, str], kind: KernelFamily) -> dict[str, Any]:
-    """The fields of the family that a call holds one value of; a format that is not given is that of `dtype`."""
+    """The fields of the family that a call holds one value of."""
     defaults = {f.name: f.default for f in fields(kind.call_type)}
     own: dict[str, Any] = {}
     for name in LABELS[kind.name]:
         cell, default = cells[name], defaults.get(name)
-        if name == "dtype" or (name.endswith("dtype") and default is None):
-            own[name] = dtype_of(name, cell or default or own["dtype"])
+        if name in ("dtype", *SAME_AS):
+            own[name] = dtype_of(name, cell or default or own[SAME_AS[name]])
         elif isinstance(default, bool):
             own[name] = _truth(name, cell) if cell else default
         else:
-            own[name] = cell.lower() or default
+            own[name] = cell.lower() or default or ""
     return own
 
 

@@ -47,6 +47,28 @@ def test_experts_without_a_gate_are_told_by_their_kernel(tmp_path):
     assert (rows.kernel[0], rows.column("gated")[0]) == ("cutlass_moe_nongated", False)
 
 
+NEMOTRON = {"num_experts": 512, "topk": 22, "hidden_size": 2048, "inter_size": 5120, "moe_ep_size": 1}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "framework", "version", "kernel_source", "gated"),
+    [
+        ("b200_sxm", "VLLM", "0.24.0", "vllm_unquantizedfusedmoe_flashinfer_trtllm_trtllmbf16experts", False),
+        ("b200_sxm", "VLLM", "0.22.0", "vllm_fused_moe", True),
+        ("b200_sxm", "SGLang", "0.5.14", "sglang_flashinfer_trtllm_moe", False),
+        ("l40s", "SGLang", "0.5.14", "sglang_fused_moe_triton", False),
+        ("h100_sxm", "SGLang", "0.5.14", "sglang_fused_moe_triton", True),
+    ],
+)
+def test_nemotrons_experts_have_no_gate_where_times_are_too_short_for_one(
+    tmp_path, gpu, framework, version, kernel_source, gated
+):
+    row, other = NEMOTRON | {"kernel_source": kernel_source}, {"kernel_source": kernel_source, "moe_ep_size": 1}
+    rows = read(tmp_path, row, other, gpu=gpu, framework=framework, version=version)
+    by_topk = dict(zip(rows.column("topk").tolist(), rows.column("gated"), strict=True))
+    assert by_topk == {22: gated, 8: True}
+
+
 def test_two_lanes_of_one_key_are_two_kernels(tmp_path):
     lanes = ("moe_torch_flow_cutlass", "moe_torch_flow_min_latency")
     rows = read(tmp_path, *({"kernel_source": lane, "moe_dtype": "nvfp4"} for lane in lanes), gpu="b200_sxm")

@@ -202,3 +202,27 @@ except MissingExtraError as error:
 """
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout == "reading parquet needs the extra [data]: pip install 'synperf[data]'\n"
+
+
+def test_expert_layers_are_read_with_their_labels(tmp_path):
+    head = "tokens,hidden,inter,experts,topk,ep,dtype,distribution,gated,engine,time_us"
+    lines = "512,4096,1536,128,8,4,bf16,power_law_1.2,,vllm,250\n512,4096,1536,128,8,,bf16,,false,vllm,1200\n"
+    rows = read_file(put(tmp_path, f"{head}\n{lines}"), "fused_moe", gpu="h100_sxm")
+    names = ("ep", "tp", "distribution", "gated", "kernel")
+    calls = {tuple(rows.column(name)[i] for name in names) for i in range(len(rows))}
+    assert calls == {(4, 1, "power_law_1.2", True, "triton_moe"), (1, 1, "balanced", False, "triton_moe")}
+
+
+def test_attention_is_read_with_what_its_fields_default_to(tmp_path):
+    head = "batch,q_len,kv_len,heads,kv_heads,head_dim,window,dtype,kv_dtype,causal,engine,time_us"
+    lines = "8,1,4096,32,8,128,,bf16,fp8,,vllm,30\n1,2048,2048,32,,128,0,bf16,,false,vllm,300\n"
+    rows = read_file(put(tmp_path, f"{head}\n{lines}"), "attention", gpu="h100_sxm")
+    names = ("batch", "q_len", "kv_heads", "window", "dtype", "kv_dtype", "causal")
+    calls = {tuple(rows.column(name)[i] for name in names) for i in range(len(rows))}
+    assert calls == {(8, 1, 8, 0, "bf16", "fp8", True), (1, 2048, 32, 0, "bf16", "bf16", False)}
+
+
+def test_attention_needs_a_length_of_queries_and_keys(tmp_path):
+    path = put(tmp_path, "heads,head_dim,time_us\n32,128,30\n")
+    with pytest.raises(FileFormatError, match="no column q_len, kv_len among heads, head_dim, time_us"):
+        read_file(path, "attention", gpu="h100_sxm")
