@@ -206,7 +206,7 @@ except MissingExtraError as error:
 
 def test_expert_layers_are_read_with_their_labels(tmp_path):
     head = "tokens,hidden,inter,experts,topk,ep,dtype,distribution,gated,engine,time_us"
-    lines = "512,4096,1536,128,8,4,bf16,power_law_1.2,,vllm,250\n512,4096,1536,128,8,,bf16,,false,vllm,1200\n"
+    lines = "512,4096,1536,128,8,4,bf16,power_law_1.2,,vllm,700\n512,4096,1536,128,8,,bf16,,false,vllm,1200\n"
     rows = read_file(put(tmp_path, f"{head}\n{lines}"), "fused_moe", gpu="h100_sxm")
     names = ("ep", "tp", "distribution", "gated", "kernel")
     calls = {tuple(rows.column(name)[i] for name in names) for i in range(len(rows))}
