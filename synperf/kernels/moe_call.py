@@ -143,16 +143,10 @@ def _refuse(bad: Any, sentence: str, *values: Number) -> None:
 def _check_loads(p: FusedMoe) -> None:
     counts = p.tokens_per_expert
     assert counts is not None
-    for name in ("tokens", "experts", "topk", "ep"):
-        if is_array(getattr(p, name)):
-            raise FieldError(f"tokens_per_expert is one routing, so {name} must be one number, got a column")
     if p.distribution != BALANCED:
         raise FieldError(f"tokens_per_expert and distribution={p.distribution} exclude each other")
-    if len(counts) != p.experts:
-        raise FieldError(f"tokens_per_expert has {len(counts)} values, right would be {p.experts}, one per expert")
-    if max(counts) > p.tokens:
-        raise FieldError(f"tokens_per_expert must not be above tokens, got {max(counts)} of {p.tokens}")
-    if sum(counts) != p.tokens * p.topk:
-        raise FieldError(
-            f"tokens_per_expert adds up to {sum(counts)}, right would be tokens x topk = {p.tokens * p.topk}"
-        )
+    size, most, rows = len(counts), max(counts), sum(counts)
+    _refuse(p.experts != size, "tokens_per_expert has {} values, right would be {}, one per expert", size, p.experts)
+    _refuse(p.tokens < most, "tokens_per_expert must not be above tokens, got {} of {}", most, p.tokens)
+    right = 1.0 * p.tokens * p.topk
+    _refuse(right != rows, "tokens_per_expert adds up to {}, right would be tokens x topk = {:.0f}", rows, right)

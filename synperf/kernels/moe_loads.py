@@ -35,6 +35,8 @@ def loads(p: FusedMoe) -> Loads:
     """Loads of each call: as given, else by the distribution."""
     keys = (p.tokens, p.experts, p.topk, p.ep)
     if any(is_array(key) for key in keys):
+        if p.tokens_per_expert is not None:
+            return _by_rank(p.tokens_per_expert, np.broadcast_arrays(*keys)[3])
         return _by_distribution(*keys, p.distribution)
     return _of_one(*keys, p.distribution, p.tokens_per_expert)
 
@@ -77,6 +79,14 @@ def of_busiest_rank(counts: tuple[int, ...], ep: int = 1) -> Loads:
         hottest=float(own.max()),
         tiles={b: float(np.ceil(own / b).sum()) for b in BLOCKS},
     )
+
+
+def _by_rank(counts: tuple[int, ...], ep: np.ndarray) -> Loads:
+    """Columns of one routing over as many ranks as each call has."""
+    distinct, which = np.unique(ep, return_inverse=True)
+    parts = [of_busiest_rank(counts, int(one)) for one in distinct]
+    found = np.array([[x.rows, x.active, x.hottest, *x.tiles.values()] for x in parts])
+    return _loads(list(found[which.ravel()].T))
 
 
 def power_law(tokens: Number, experts: Number, topk: Number, ep: Number, alpha: float) -> Loads:

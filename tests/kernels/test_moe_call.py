@@ -28,7 +28,7 @@ SIZES = {"tokens": 16, "hidden": 256, "inter": 512, "experts": 8, "topk": 2}
         ({"tokens_per_expert": [0] * 8}, "must have a row"),
         ({"tokens_per_expert": "4,-4,4,4,4,4,4,4"}, "tokens_per_expert[1] must be a whole number"),
         ({"tokens_per_expert": [4] * 8, "distribution": "power_law_1.2"}, "exclude each other"),
-        ({"tokens_per_expert": [4] * 8, "tokens": [16, 16]}, "tokens must be one number, got a column"),
+        ({"tokens_per_expert": [4] * 8, "tokens": [16, 17]}, "right would be tokens x topk = 34 at index 1"),
         ({"kernel": "cutlass_moe_nongated"}, "right would be gated=false"),
         ({"dtype": "fp3"}, "dtype"),
         ({"experts": [8, 8, 8], "topk": [2, 9, 2]}, "got 9 of 8 at index 1"),
@@ -46,6 +46,16 @@ def test_text_is_taken_as_on_the_command_line():
         "fused_moe", {n: str(v) for n, v in SIZES.items()} | {"gated": "false", "tokens_per_expert": "16,8,8,0,0,0,0,0"}
     )
     assert (call.tokens, call.gated, call.tokens_per_expert) == (16, False, (16, 8, 8, 0, 0, 0, 0, 0))
+
+
+def test_a_table_may_hold_routings_and_groups():
+    moe = {"family": "fused_moe", **SIZES, "experts": 4, "tokens": 4, "tokens_per_expert": [4, 4, 0, 0]}
+    rows = [moe, {"family": "grouped_gemm", "m_per_group": "4,4,0", "n": 128, "k": 256}, moe | {"ep": 2}]
+    found = synperf.predict(rows, "h100_sxm", origin="analytical")
+    calls = [FusedMoe(**{k: v for k, v in row.items() if k != "family"}) for row in (rows[0], rows[2])]
+    alone = [synperf.predict(call, "h100_sxm", origin="analytical").time_s for call in calls]
+    assert [found[0]["time_s"], found[2]["time_s"]] == alone
+    assert found[1]["kernel"] == "cutlass_grouped"
 
 
 def test_a_format_that_the_gpu_lacks_is_refused():

@@ -36,6 +36,12 @@ def test_given_loads_are_those_of_the_rank_with_most_rows():
     assert (own.rows, own.active, own.hottest, own.tiles[16]) == (37, 2, 20, 4)
 
 
+def test_columns_of_one_given_routing_equal_single_calls():
+    many = of(tokens=[20, 10, 20], experts=4, topk=[2, 4, 2], ep=[1, 2, 4], tokens_per_expert=[10, 10, 10, 10])
+    assert (many.rows.tolist(), many.hottest.tolist()) == ([40, 20, 10], [10, 10, 10])
+    assert many.tiles[16].tolist() == [4, 2, 1]
+
+
 @given(st.integers(1, 4000), st.sampled_from([1, 2, 4, 8]), st.integers(1, 8), st.integers(1, 8))
 @settings(max_examples=200)
 def test_balanced_loads_equal_those_of_the_counts_that_they_stand_for(tokens, ep, per_rank, topk):
