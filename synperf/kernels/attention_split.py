@@ -14,7 +14,7 @@ from ..numeric import Number, ceil_div, is_array, maximum
 
 MOST_SPLITS = 128
 LEAST_CHUNK = 128  # keys; FlashInfer splits no finer, or a page where that is longer
-_FULL = 0.8  # of the SMs: from there on, FlashAttention does not split
+FULL = 0.8  # of the SMs: from there on, FlashAttention does not split
 _FEW_BLOCKS = 4
 _GOOD = 0.85  # of the best fill is good enough for fewer splits
 
@@ -29,7 +29,7 @@ def num_splits(work: Number, num_sms: int, blocks: Number) -> Number:
         return _num_splits(float(work), num_sms, float(blocks))
     work, blocks = np.broadcast_arrays(1.0 * work, 1.0 * blocks)
     found = np.ones(work.shape)
-    asked = np.flatnonzero((work < _FULL * num_sms) & (blocks > _FEW_BLOCKS))
+    asked = np.flatnonzero((work < FULL * num_sms) & (blocks > _FEW_BLOCKS))
     if len(asked):
         work, blocks = work[asked], blocks[asked]
         most = np.minimum(min(MOST_SPLITS, num_sms), blocks)

@@ -14,7 +14,7 @@ from ..numeric import Number, ceil_div, is_array, maximum, minimum, where
 from ..scheduling import unequal
 from .attention_call import Attention
 from .attention_requests import Requests, requests
-from .attention_split import even_chunk, num_splits, planned_chunk
+from .attention_split import FULL, even_chunk, num_splits, planned_chunk
 from .attention_tiles import Steps, Tiling, busiest_steps, steps, tiling
 from .attention_traits import Traits, traits
 
@@ -169,5 +169,5 @@ def _splits(
             chunk = even_chunk(r.total(s.tiles), r.most(r.kv), most, page)
         found = ceil_div(r.most(r.kv), chunk)
     else:
-        found = num_splits(tiles, gpu.num_sms, blocks)
+        found = num_splits(tiles, round(gpu.num_sms * t.splits_at / FULL), blocks)
     return where(is_split, maximum(minimum(found, blocks), 2.0), 1.0)

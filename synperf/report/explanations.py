@@ -7,7 +7,7 @@ from typing import Any
 from ..explanation import Explanation
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
-from . import estimates, routing, waves
+from . import estimates, routing, unequal, waves
 from .text import labelled, paragraphs, share_full, table
 
 
@@ -47,16 +47,16 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
     choice = ", ".join(f"{name} {value}" for name, value in launch.choice.items())
     resident = _counted(launch.occupancy.ctas_per_sm, "CTA")
     slots, dram = format_percent(load.wave_efficiency), format_quantity(f.dram_bytes, "B")
-    mean = f"{load.tasks / x.gpu.num_sms:,.3g}"
     return [
         ("tiles", f"{launch.tiles:,}, {launch.choice_source}: {choice}"),
         ("grid", f"{grid} {ctas} of {launch.threads} threads"),
         ("one CTA", f"{launch.registers} registers per thread, {format_binary(launch.shared_bytes)} of shared memory"),
         ("one SM", f"{resident} at once, limited by {' and '.join(launch.occupancy.limiters)}"),
         ("waves", f"{x.waves:,}, the last {share_full(load.tail)} full; {slots} of all slots used"),
-        ("busiest SM", f"{load.sm_max_tasks:,.0f} of {_counted(int(load.tasks), 'task')}, the mean is {mean}"),
+        ("busiest SM", unequal.busiest(x)),
         ("then", _next_launch(x)),
         *routing.lines(x),
+        *unequal.lines(x),
         ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
         ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
