@@ -219,9 +219,7 @@ def measured(*, with_test: bool = True) -> Estimator:
     from .measurements.source import Source
 
     aiconfigurator.folder()
-    return Measured(
-        trend=_trend, source=Source.installed(with_test=with_test), otherwise=_best, widening=_widening
-    ).estimate
+    return Measured(trend=_trend, source=Source.installed(with_test=with_test), widening=_widening).estimate
 
 
 def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
@@ -231,8 +229,8 @@ def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     return learned.of_tables(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
 
 
-def _widening(key: Key) -> float:
-    return learned.widening(key.family, key.gpu, DType(key.dtype), key.engine, key.kernel)
+def _widening(key: Key, gpu: GPU) -> float:
+    return learned.widening(key.family, gpu, DType(key.dtype), key.engine, key.kernel)
 
 
 def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Estimator:

@@ -41,7 +41,7 @@ def estimate(
     weights = weights or shipped(kind.name)
     device = calibrated_gpu(gpu, found)
     engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-    if weights is None or learned.choose(weights, gpu.key, call.dtype, engine, kernel) is None:
+    if weights is None or learned.choose(weights, gpu.key, gpu.compute_capability, call.dtype, engine, kernel) is None:
         return _marked(analytical.estimate(kind, call, device), found, "the launch floor")
     answer = learned.answer(kind, call, device, engine, kernel, weights)
     own = found.kernels.get(f"{engine}.{kernel}.{call.dtype}")

@@ -85,7 +85,9 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
     m, n, macs = p.m, p.n, 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
-        if macs * c.bound_s >= best_cost or m <= c.spare_m or n <= c.spare_n or not fits_extents(p, c):
+        if macs * c.bound_s >= best_cost or m <= c.spare_m or n <= c.spare_n:
+            continue
+        if c.is_small and not fits_extents(p, c):
             continue
         num_tiles, cost, slices = _cheaper(p, c, gpu.num_sms, best_cost)
         if cost <= best_cost:
@@ -103,7 +105,7 @@ def _cheaper(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, 
     if p.split_k is not None:
         num_tiles = num_tasks(p, c)
         return num_tiles, forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    num_tiles, cost = whole_cost_of_one(p, c, num_sms)
+    num_tiles, cost = whole_cost_of_one(p, c, num_sms, least)
     if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
         t = terms(p, c)
         slices = split_count(t[0], num_tiles, num_sms)

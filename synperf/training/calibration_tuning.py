@@ -70,7 +70,7 @@ def parts_of(rows: Rows, gpu: GPU, weights: Weights) -> list[Part]:
     found = []
     for (engine, kernel, _), index in rows.indices("engine", "kernel", "dtype"):
         call, kind = rows.take(index).call(), family(rows.family[0])
-        choice = learned.choose(weights, gpu.key, call.dtype, engine, kernel)
+        choice = learned.choose(weights, gpu.key, gpu.compute_capability, call.dtype, engine, kernel)
         if choice is not None:
             at = next(i for i, network in enumerate(weights.networks) if network is choice.network)
             found.append(

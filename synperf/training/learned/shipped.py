@@ -55,7 +55,7 @@ class Training:
                 raise
 
     def _settings(self, stage: Stage) -> Settings:
-        return self.settings or (Settings.of_tables if stage.of_tables else Settings.for_rows)(len(stage.rows))
+        return self.settings or stage.settings
 
     def _network(self, stage: Stage, total: int) -> Network:
         state = None if self.work is None else self.work / f"{stage.name}.state"
