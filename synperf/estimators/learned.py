@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from functools import lru_cache
 from math import exp
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..features import Features, features
 from ..hardware import GPU, DType
 from ..hardware.twins import kin
 from ..kernels import KernelFamily, family
+from ..kernels.base import take
 from ..kernels.dispatch import resolve
 from ..numeric import Number, is_array, maximum
 from ..version import VERSION
@@ -66,10 +67,46 @@ class Answer:
     correction: np.ndarray  # (rows,) log(time / base)
 
 
-def covers(family: str, gpu: GPU, dtype: DType, engine: str, kernel: str) -> bool:
-    """Whether the shipped weights have an answer for the format."""
-    weights = shipped(family)
-    return weights is not None and choose(weights, gpu.key, gpu.compute_capability, dtype, engine, kernel) is not None
+class Wanted(NamedTuple):
+    """What an answer is chosen by: the GPU, the format, who runs which kernel, and the variant of the calls."""
+
+    gpu: str
+    compute_capability: str
+    dtype: DType
+    engine: str
+    kernel: str
+    variant: str
+
+
+def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
+    """What calls of one variant want.
+
+    Raises:
+        FieldError: the call names an engine or kernel that does not exist.
+    """
+    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    variant = kind.variant(call)
+    name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
+    return Wanted(gpu.key, gpu.compute_capability, call.dtype, engine, kernel, name)
+
+
+def covers(kind: KernelFamily, call: Any, gpu: GPU) -> bool:
+    """Whether the shipped weights have an answer for the format, and for every variant among the calls.
+
+    Raises: as `wanted`.
+    """
+    weights = shipped(kind.name)
+    parts = [part for _, part in by_variant(kind, call)] or [call]
+    return weights is not None and all(choose(weights, wanted(kind, part, gpu)) is not None for part in parts)
+
+
+def by_variant(kind: KernelFamily, call: Any) -> list[tuple[np.ndarray, Any]]:
+    """(rows, calls) of each variant among columns of calls; empty where there is one alone."""
+    variant = kind.variant(call)
+    names: list[str] = [] if type(variant) is str else sorted(set(variant.tolist()))
+    if len(names) < 2:
+        return []
+    return [(rows, take(call, rows)) for rows in (np.flatnonzero(variant == name) for name in names)]
 
 
 def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
@@ -80,9 +117,11 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
         UnsupportedError: no weights for this family or format; else as the analytical estimate.
         FileFormatError: the shipped weights are damaged.
     """
-    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-    found = answer(kind, call, gpu, engine, kernel, weights)
-    return finish(kind, call, gpu, (engine, kernel), found, found.correction, found.choice.regimes)
+    if parts := by_variant(kind, call):
+        return Estimate.gather([(rows, estimate(kind, part, gpu, weights)) for rows, part in parts])
+    want = wanted(kind, call, gpu)
+    found = answer(kind, call, gpu, want, weights)
+    return finish(kind, call, gpu, (want.engine, want.kernel), found, found.correction, found.choice.regimes)
 
 
 def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
@@ -91,32 +130,33 @@ def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     Raises: as `estimate`.
     """
     weights = shipped(larger(kind.name))
-    if weights is not None:
-        engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-        if choose(weights, gpu.key, gpu.compute_capability, call.dtype, engine, kernel) is not None:
-            return estimate(kind, call, gpu, weights)
-    return estimate(kind, call, gpu)
+    known = weights is not None and choose(weights, wanted(kind, call, gpu)) is not None
+    return estimate(kind, call, gpu, weights if known else None)
 
 
-def widening(family: str, gpu: GPU, dtype: DType, engine: str, kernel: str) -> float:
+def widening(want: Wanted, family: str) -> float:
     """How much further the larger weights err on shapes that they were not fitted to; 1 where they do not answer."""
     weights = shipped(larger(family))
-    choice = None if weights is None else choose(weights, gpu.key, gpu.compute_capability, dtype, engine, kernel)
+    choice = None if weights is None else choose(weights, want)
     return 1.0 if choice is None else choice.widening
 
 
-def answer(kind: KernelFamily, call: Any, gpu: GPU, engine: str, kernel: str, weights: Weights | None = None) -> Answer:
-    """The network's correction and what it saw.
+def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weights | None = None) -> Answer:
+    """The network's correction of calls of one variant, and what it saw.
 
     Raises: as `estimate`.
     """
     weights = weights or shipped(kind.name)
-    choice = choose(weights, gpu.key, gpu.compute_capability, call.dtype, engine, kernel) if weights else None
+    choice = choose(weights, want) if weights else None
     if choice is None:
-        what = "engine=plain, which is the analytical estimate" if engine == "plain" else f"{kind.name} in {call.dtype}"
-        raise UnsupportedError(f"origin: no weights for {what}; right would be another origin")
+        plain, what = (
+            want.engine == "plain",
+            f"{kind.name} in {call.dtype}{f', {want.variant}' if want.variant else ''}",
+        )
+        said = "engine=plain, which is the analytical estimate" if plain else what
+        raise UnsupportedError(f"origin: no weights for {said}; right would be another origin")
     f = features(kind, call, gpu)
-    rates = sustained(gpu, kernel, call.dtype)
+    rates = sustained(gpu, want.kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
     logs = logarithms(named, base_s)
     hidden = choice.network.hidden(logs, choice.group)
@@ -220,17 +260,17 @@ def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndar
 
 
 @lru_cache(maxsize=4096)
-def choose(
-    weights: Weights, gpu: str, compute_capability: str, dtype: DType, engine: str, kernel: str
-) -> Choice | None:
-    """The network and group for a GPU, engine and kernel; None where no network has the format.
+def choose(weights: Weights, want: Wanted) -> Choice | None:
+    """The network and group for what is wanted; None where no network has the format and variant.
 
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
     general network, and last the middle of all kernels there.
     """
+    gpu, compute_capability, dtype, engine, kernel, variant = want
     if engine == "plain":  # no engine: the analytical estimate by definition
         return None
-    pairs = list(zip(weights.card.networks, weights.networks, strict=True))
+    every = zip(weights.card.networks, weights.networks, strict=True)
+    pairs = [(card, network) for card, network in every if card.variant == variant]
     served = dtype if any(dtype in card.dtypes for card, _ in pairs) else STAND_IN.get(dtype, dtype)
     outside = () if served is dtype else ("dtype",)
     said = () if served is dtype else (f"learned: {dtype} answers as {served}",)

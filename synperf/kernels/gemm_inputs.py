@@ -15,6 +15,10 @@ from .gemm_call import Gemm
 from .gemm_costs import value_bytes
 
 TILES = ((16, 64), (32, 128), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
+STEPPED = (
+    "m", "n", "k", "math_over_dram", "tasks_per_sm", "time_128x128",
+    "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
+)  # fmt: skip
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
 _TILES = tuple((m, n, f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
 

@@ -21,39 +21,39 @@ from .unseen import Case, unseen
 
 
 def cards(
-    dtype: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
+    part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
 ) -> Iterator[NetworkCard]:
-    known, general = networks[f"{dtype}.{KNOWN}"], networks.get(f"{dtype}.{GENERAL}")
+    known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
     rows = int((~data.held_out).sum())
-    yield _card(dtype, KNOWN, known, rows, data, spreads.regimes(dtype))
+    yield _card(part, KNOWN, known, rows, data, spreads.regimes(part))
     if general is None:
         return
-    cases = [_case(data, gpus, networks[without(dtype, gpus)], seed) for gpus in left_out(set(data.gpu))]
-    found = unseen(dtype, cases)
+    cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
+    found = unseen(part, cases)
     most = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
-    card = _card(dtype, GENERAL, general, most, data, found.regimes)
+    card = _card(part, GENERAL, general, most, data, found.regimes)
     yield msgspec.structs.replace(card, left_out=found.left_out)
 
 
-def tables_card(dtype: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
-    card = _card(dtype, KNOWN, network, int((~data.held_out).sum()), data, spreads.regimes(dtype))
-    return msgspec.structs.replace(card, name=f"{dtype}.{TABLES}", widening=widening(spreads.by_dtype[dtype]))
+def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
+    card = _card(part, KNOWN, network, int((~data.held_out).sum()), data, spreads.regimes(part))
+    return msgspec.structs.replace(card, name=f"{part}.{TABLES}", widening=widening(spreads.by_part[part]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spreads:
     """The errors of every group of the networks that know GPUs, by format."""
 
-    by_dtype: Mapping[str, Mapping[str, Spread]]
+    by_part: Mapping[str, Mapping[str, Spread]]
 
     @classmethod
     def of(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
-        return cls(by_dtype={dtype: _spreads(networks[dtype], data) for dtype, data in tables.items()})
+        return cls(by_part={part: _spreads(networks[part], data) for part, data in tables.items()})
 
-    def regimes(self, dtype: str) -> dict[str, tuple[Regime, ...]]:
+    def regimes(self, part: str) -> dict[str, tuple[Regime, ...]]:
         """Of one format; one of few rows has the ends of all."""
-        everywhere = np.concatenate([scaled(groups) for groups in self.by_dtype.values()])
-        return regimes(dtype, self.by_dtype[dtype], everywhere)
+        everywhere = np.concatenate([scaled(groups) for groups in self.by_part.values()])
+        return regimes(part, self.by_part[part], everywhere)
 
 
 def _spreads(network: Network, data: Table) -> dict[str, Spread]:
@@ -104,13 +104,14 @@ def _plain(score: Mapping[str, float]) -> dict[str, float]:
 
 
 def _card(
-    dtype: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
+    part: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
 ) -> NetworkCard:
-    kept = data.take(data.held_out)
+    kept, (dtype, _, variant) = data.take(data.held_out), part.partition(".")
     return NetworkCard(
-        name=f"{dtype}.{scope}",
+        name=f"{part}.{scope}",
         scope=scope,
         dtypes=(dtype,),
+        variant=variant,
         inputs=network.inputs,
         groups=network.groups,
         num_layers=len(network.weights),

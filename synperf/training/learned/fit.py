@@ -26,10 +26,6 @@ try:
 except ModuleNotFoundError as missing:
     raise MissingExtraError.of("training", "train") from missing
 
-ENCODED = (
-    "m", "n", "k", "math_over_dram", "tasks_per_sm", "time_128x128",
-    "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
-)  # fmt: skip
 WARM_UP = 0.1
 SLACK = 0.0005  # the share of training rows at either end that the output may not go beyond
 Progress = Callable[[int, int], None]  # epochs done, of all
@@ -87,7 +83,7 @@ def fit(
     torch.set_num_threads(1)  # threads that share a core with others wait for each other: trainings run side by side
     origin = origins(table, known)
     low, high = table.logs.min(axis=0), table.logs.max(axis=0)
-    encoded = np.array([table.names.index(name) for name in ENCODED if name in table.names], dtype=np.intp)
+    encoded = np.array([table.names.index(name) for name in table.stepped if name in table.names], dtype=np.intp)
     knots = _knots(table.logs[:, encoded], settings.pieces)
     x = np.concatenate([table.logs, pieces(table.logs[:, encoded], knots), origin.codes], axis=1, dtype=np.float32)
     center, scale = x.mean(axis=0), x.std(axis=0) + 1e-3

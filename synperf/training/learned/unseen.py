@@ -39,7 +39,7 @@ class Unseen:
     left_out: dict[str, dict[str, float]]
 
 
-def unseen(dtype: str, cases: Sequence[Case]) -> Unseen:
+def unseen(part: str, cases: Sequence[Case]) -> Unseen:
     """Of a GPU with kin (`kin`), of one without (empty), and of a kernel that nobody measured (`*`)."""
     found: dict[str, tuple[Regime, ...]] = {}
     left_out: dict[str, dict[str, float]] = {}
@@ -47,9 +47,9 @@ def unseen(dtype: str, cases: Sequence[Case]) -> Unseen:
         own = [case for case in cases if case.has_kin == has_kin]
         tail = _tail(own, cases)
         left_out |= {case.name: _score(case, _others(case, own, cases), tail) for case in own}
-        found[key] = regimes(f"{dtype} on {said}", {"": _spread(own or cases)}, tail=tail)[""]
+        found[key] = regimes(f"{part} on {said}", {"": _spread(own or cases)}, tail=tail)[""]
     middle = Spread(time_s=_spread(cases).time_s, apart=np.concatenate([c.middle for c in cases]), held_out=_all(cases))
-    found["*"] = regimes(f"{dtype}, a kernel that nobody measured", {"": middle})[""]
+    found["*"] = regimes(f"{part}, a kernel that nobody measured", {"": middle})[""]
     return Unseen(regimes=found, left_out={case.name: left_out[case.name] for case in cases})
 
 

@@ -51,7 +51,7 @@ def test_one_file_does_not_stand_for_the_other(written):
 def test_an_answer_has_the_factor_that_the_rows_have(written):
     call, gpu = Gemm(m=512, n=1024, k=1024, engine="sglang"), DEVICES["l40s"]
     for path, name in zip(written, ("gemm", "gemm.tables"), strict=True):
-        found = learned.answer(family("gemm"), call, gpu, "sglang", "cublas", read(path, name))
+        found = learned.answer(family("gemm"), call, gpu, learned.wanted(family("gemm"), call, gpu), read(path, name))
         assert float(np.exp(found.correction[0])) == pytest.approx(2.5, rel=0.1)
 
 
@@ -94,4 +94,4 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
 
 
 def test_nothing_is_widened_where_no_larger_weights_know_the_kernel():
-    assert learned.widening("gemm", hardware.gpu("v100_sxm"), DType.FP16, "torch", "cublas") == 1.0
+    assert learned.widening(learned.Wanted("v100_sxm", "7.0", DType.FP16, "torch", "cublas", ""), "gemm") == 1.0

@@ -21,7 +21,7 @@ def test_kin_and_others_have_intervals_of_their_own():
     assert nobody.high > far.high
     assert (near.rows, far.rows) == (6000, 9000)
     assert list(found.left_out) == ["b", "c", "d", "e", "f"]
-    assert all(abs(score["coverage"] - MEANT) < 0.03 for score in found.left_out.values())
+    assert all(abs(score["coverage"] - MEANT) < 0.06 for score in found.left_out.values())
 
 
 def test_tails_grow_until_cases_that_are_off_are_held_on_average():
