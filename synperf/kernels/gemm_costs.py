@@ -114,6 +114,7 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
     )  # fmt: skip
 
 
+@lru_cache(maxsize=64)
 def value_bytes(dtype: DType) -> tuple[float, float]:
     """Bytes of one value of A and of B with its share of the scales."""
     if dtype is DType.NVFP4:  # one fp8 scale per 16 values, both operands
