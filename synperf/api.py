@@ -15,12 +15,10 @@ from .explanation import Explanation, explanation
 from .hardware import GPU, DType
 from .kernels import KernelFamily, families, family
 from .kernels.base import Call, call_from, num_calls, take
-from .kernels.dispatch import resolve
-from .kernels.gemm_profile import TileProfile
-from .kernels.gemm_profile import read as read_profile
 
 if TYPE_CHECKING:
     from .estimators.calibration_file import CalibrationFile
+    from .kernels.gemm_profile import TileProfile
     from .measurements.source import Key
 
     CalibrationSource = CalibrationFile | str | Path
@@ -175,7 +173,9 @@ def tile_profile(path: TileProfile | str | Path) -> TileProfile:
     Raises:
         FileFormatError: the file cannot be read, or a row is not what it should be.
     """
-    return path if isinstance(path, TileProfile) else read_profile(path)
+    from .kernels.gemm_profile import TileProfile, read  # answers without a profile do not need them
+
+    return path if isinstance(path, TileProfile) else read(path)
 
 
 def _device(gpu: GPU | str | Path) -> GPU:
@@ -202,8 +202,7 @@ def family_of(call: Call) -> KernelFamily:
 
 def _best(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     """The learned estimate where there are weights for the format, else the analytical one."""
-    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-    known = learned.covers(kind.name, gpu, call.dtype, engine, kernel)
+    known = learned.covers(kind, call, gpu)
     return learned.estimate(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
 
 
@@ -219,20 +218,18 @@ def measured(*, with_test: bool = True) -> Estimator:
     from .measurements.source import Source
 
     aiconfigurator.folder()
-    return Measured(
-        trend=_trend, source=Source.installed(with_test=with_test), otherwise=_best, widening=_widening
-    ).estimate
+    return Measured(trend=_trend, source=Source.installed(with_test=with_test), widening=_widening).estimate
 
 
 def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     """What measured tables correct: the larger learned estimate where there is one, else as `_best`."""
-    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-    known = learned.covers(kind.name, gpu, call.dtype, engine, kernel)
+    known = learned.covers(kind, call, gpu)
     return learned.of_tables(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
 
 
-def _widening(key: Key) -> float:
-    return learned.widening(key.family, key.gpu, DType(key.dtype), key.engine, key.kernel)
+def _widening(key: Key, gpu: GPU) -> float:
+    want = learned.Wanted(gpu.key, gpu.compute_capability, DType(key.dtype), key.engine, key.kernel, "")
+    return learned.widening(want, key.family)
 
 
 def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Estimator:

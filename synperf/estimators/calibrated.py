@@ -17,7 +17,6 @@ import numpy as np
 from ..errors import FieldError
 from ..hardware import GPU, Calibration
 from ..kernels import KernelFamily
-from ..kernels.dispatch import resolve
 from . import analytical, learned
 from .calibration_file import HARDWARE, ZERO_SHOT, CalibrationFile, Residual, read, require_gpu
 from .estimate import Estimate
@@ -40,10 +39,13 @@ def estimate(
     found = calibration if isinstance(calibration, CalibrationFile) else read(calibration)
     weights = weights or shipped(kind.name)
     device = calibrated_gpu(gpu, found)
-    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-    if weights is None or learned.choose(weights, gpu.key, call.dtype, engine, kernel) is None:
+    if parts := learned.by_variant(kind, call):
+        return Estimate.gather([(rows, estimate(kind, part, gpu, found, weights)) for rows, part in parts])
+    want = learned.wanted(kind, call, gpu)
+    engine, kernel = want.engine, want.kernel
+    if weights is None or learned.choose(weights, want) is None:
         return _marked(analytical.estimate(kind, call, device), found, "the launch floor")
-    answer = learned.answer(kind, call, device, engine, kernel, weights)
+    answer = learned.answer(kind, call, device, want, weights)
     own = found.kernels.get(f"{engine}.{kernel}.{call.dtype}")
     regimes = (own.regimes if own else ()) or answer.choice.regimes
     if own is None or own.method in (ZERO_SHOT, HARDWARE):

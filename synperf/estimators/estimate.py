@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,18 @@ class Estimate:
         columns["assumptions"] = tuple(dict.fromkeys(said for part in parts for said in part.assumptions))
         columns["versions"] = {name: version for part in parts for name, version in part.versions.items()}
         return replace(parts[0], **columns)
+
+    @classmethod
+    def gather(cls, parts: Sequence[tuple[np.ndarray, Estimate]]) -> Estimate:
+        """Column estimates of some rows each, as one in the order of the rows."""
+        joined = cls.join([part for _, part in parts])
+        order = np.argsort(np.concatenate([rows for rows, _ in parts]))
+        columns: dict[str, Any] = {
+            f.name: value[order] for f in fields(joined) if isinstance(value := getattr(joined, f.name), np.ndarray)
+        }
+        if isinstance(joined.outside, list):
+            columns["outside"] = [joined.outside[i] for i in order.tolist()]
+        return replace(joined, **columns)
 
     def __len__(self) -> int:
         """Number of rows of a column estimate."""

@@ -78,10 +78,13 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
 
 
 def logarithms(found: dict[str, Number], base_s: Number) -> np.ndarray:
-    """(rows, D) natural logarithms of the inputs, float32; one row for one call, whose base time is a number."""
+    """(rows, D) natural logarithms of the inputs, float32; one row for one call, whose base time is a number.
+
+    The rows of each input lie side by side, as the network wants them.
+    """
     if not is_array(base_s):
         return np.log(np.array([list(found.values())], dtype=np.float32))
-    table = np.empty((len(base_s), len(found)), dtype=np.float32)
+    table = np.empty((len(found), len(base_s)), dtype=np.float32)
     for i, value in enumerate(found.values()):
-        table[:, i] = value
-    return np.log(table, out=table)
+        table[i] = value
+    return np.log(table, out=table).T

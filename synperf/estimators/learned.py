@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from functools import lru_cache
 from math import exp
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import hardware
 from ..errors import UnsupportedError
 from ..features import Features, features
 from ..hardware import GPU, DType
+from ..hardware.twins import kin
 from ..kernels import KernelFamily, family
+from ..kernels.base import take
 from ..kernels.dispatch import resolve
 from ..numeric import Number, is_array, maximum
 from ..version import VERSION
@@ -33,6 +36,7 @@ from .weights import of_tables as larger
 ORIGIN = "learned"
 STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
+KIN = "kin"  # the regimes of GPUs that nobody measured, of a kin that somebody did
 _NAMES = np.array(LIMITERS)
 
 
@@ -45,7 +49,9 @@ class Choice:
     regimes: tuple[Regime, ...]
     outside: tuple[str, ...]
     assumptions: tuple[str, ...]
-    widening: float = 1.0
+    widening: float
+    digest: str  # the first digits of that of the weights, which name them
+    in_turn: int | None  # the input that says what took turns in L2 while rows were timed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,10 +67,46 @@ class Answer:
     correction: np.ndarray  # (rows,) log(time / base)
 
 
-def covers(family: str, gpu: GPU, dtype: DType, engine: str, kernel: str) -> bool:
-    """Whether the shipped weights have an answer for the format."""
-    weights = shipped(family)
-    return weights is not None and choose(weights, gpu.key, dtype, engine, kernel) is not None
+class Wanted(NamedTuple):
+    """What an answer is chosen by: the GPU, the format, who runs which kernel, and the variant of the calls."""
+
+    gpu: str
+    compute_capability: str
+    dtype: DType
+    engine: str
+    kernel: str
+    variant: str
+
+
+def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
+    """What calls of one variant want.
+
+    Raises:
+        FieldError: the call names an engine or kernel that does not exist.
+    """
+    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
+    variant = kind.variant(call)
+    name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
+    return Wanted(gpu.key, gpu.compute_capability, call.dtype, engine, kernel, name)
+
+
+def covers(kind: KernelFamily, call: Any, gpu: GPU) -> bool:
+    """Whether the shipped weights have an answer for the format, and for every variant among the calls.
+
+    Raises: as `wanted`.
+    """
+    weights = shipped(kind.name)
+    parts = [part for _, part in by_variant(kind, call)] or [call]
+    return weights is not None and all(choose(weights, wanted(kind, part, gpu)) is not None for part in parts)
+
+
+def by_variant(kind: KernelFamily, call: Any) -> list[tuple[np.ndarray, Any]]:
+    """(rows, calls) of each variant among columns of calls; empty where there is one alone."""
+    variant = kind.variant(call)
+    names: list[str] = [] if type(variant) is str else sorted(set(variant.tolist()))
+    if len(names) < 2:
+        return []
+    return [(rows, take(call, rows)) for rows in (np.flatnonzero(variant == name) for name in names)]
 
 
 def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
@@ -75,9 +117,11 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
         UnsupportedError: no weights for this family or format; else as the analytical estimate.
         FileFormatError: the shipped weights are damaged.
     """
-    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-    found = answer(kind, call, gpu, engine, kernel, weights)
-    return finish(kind, call, gpu, (engine, kernel), found, found.correction, found.choice.regimes)
+    if parts := by_variant(kind, call):
+        return Estimate.gather([(rows, estimate(kind, part, gpu, weights)) for rows, part in parts])
+    want = wanted(kind, call, gpu)
+    found = answer(kind, call, gpu, want, weights)
+    return finish(kind, call, gpu, (want.engine, want.kernel), found, found.correction, found.choice.regimes)
 
 
 def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
@@ -86,32 +130,33 @@ def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     Raises: as `estimate`.
     """
     weights = shipped(larger(kind.name))
-    if weights is not None:
-        engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
-        if choose(weights, gpu.key, call.dtype, engine, kernel) is not None:
-            return estimate(kind, call, gpu, weights)
-    return estimate(kind, call, gpu)
+    known = weights is not None and choose(weights, wanted(kind, call, gpu)) is not None
+    return estimate(kind, call, gpu, weights if known else None)
 
 
-def widening(family: str, gpu: str, dtype: DType, engine: str, kernel: str) -> float:
+def widening(want: Wanted, family: str) -> float:
     """How much further the larger weights err on shapes that they were not fitted to; 1 where they do not answer."""
     weights = shipped(larger(family))
-    choice = None if weights is None else choose(weights, gpu, dtype, engine, kernel)
+    choice = None if weights is None else choose(weights, want)
     return 1.0 if choice is None else choice.widening
 
 
-def answer(kind: KernelFamily, call: Any, gpu: GPU, engine: str, kernel: str, weights: Weights | None = None) -> Answer:
-    """The network's correction and what it saw.
+def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weights | None = None) -> Answer:
+    """The network's correction of calls of one variant, and what it saw.
 
     Raises: as `estimate`.
     """
     weights = weights or shipped(kind.name)
-    choice = choose(weights, gpu.key, call.dtype, engine, kernel) if weights else None
+    choice = choose(weights, want) if weights else None
     if choice is None:
-        what = "engine=plain, which is the analytical estimate" if engine == "plain" else f"{kind.name} in {call.dtype}"
-        raise UnsupportedError(f"origin: no weights for {what}; right would be another origin")
+        plain, what = (
+            want.engine == "plain",
+            f"{kind.name} in {call.dtype}{f', {want.variant}' if want.variant else ''}",
+        )
+        said = "engine=plain, which is the analytical estimate" if plain else what
+        raise UnsupportedError(f"origin: no weights for {said}; right would be another origin")
     f = features(kind, call, gpu)
-    rates = sustained(gpu, kernel, call.dtype)
+    rates = sustained(gpu, want.kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
     logs = logarithms(named, base_s)
     hidden = choice.network.hidden(logs, choice.group)
@@ -151,15 +196,9 @@ def finish(
         + found.rates.assumptions
         + choice.assumptions
         + kind.assumptions(call, gpu)
-        + _cache_state(found),
-        versions={"synperf": VERSION, "weights": digest(kind.name)},
+        + _cache_state(found, single),
+        versions={"synperf": VERSION, "weights": choice.digest},
     )
-
-
-def digest(family: str) -> str:
-    """The first twelve digits of the digest of the shipped weights, which names them."""
-    weights = shipped(family)
-    return weights.card.sha256[:12] if weights else ""
 
 
 def _spread(regimes: tuple[Regime, ...], time_s: Number) -> tuple[Number, Number]:
@@ -197,10 +236,10 @@ def _unseen_fields(kind: str, network: Network) -> tuple[str, ...]:
     return tuple(f.name for f in fields_of(family(kind).call_type) if f.default == 1 and f.name not in network.inputs)
 
 
-def _cache_state(found: Answer) -> tuple[str, ...]:
+def _cache_state(found: Answer, single: bool) -> tuple[str, ...]:
     """That L2 held the operands while such rows were timed, where it did."""
-    names = found.choice.network.inputs
-    if IN_TURN not in names or not (found.logs[:, names.index(IN_TURN)] < 0).any():
+    at = found.choice.in_turn
+    if at is None or not (found.logs[0, at] < 0 if single else (found.logs[:, at] < 0).any()):
         return ()
     return ("l2: holds the weights, which took turns, while such calls were timed; cold weights take longer",)
 
@@ -221,15 +260,17 @@ def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndar
 
 
 @lru_cache(maxsize=4096)
-def choose(weights: Weights, gpu: str, dtype: DType, engine: str, kernel: str) -> Choice | None:
-    """The network and group for a GPU, engine and kernel; None where no network has the format.
+def choose(weights: Weights, want: Wanted) -> Choice | None:
+    """The network and group for what is wanted; None where no network has the format and variant.
 
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
     general network, and last the middle of all kernels there.
     """
+    gpu, compute_capability, dtype, engine, kernel, variant = want
     if engine == "plain":  # no engine: the analytical estimate by definition
         return None
-    pairs = list(zip(weights.card.networks, weights.networks, strict=True))
+    every = zip(weights.card.networks, weights.networks, strict=True)
+    pairs = [(card, network) for card, network in every if card.variant == variant]
     served = dtype if any(dtype in card.dtypes for card, _ in pairs) else STAND_IN.get(dtype, dtype)
     outside = () if served is dtype else ("dtype",)
     said = () if served is dtype else (f"learned: {dtype} answers as {served}",)
@@ -244,11 +285,20 @@ def choose(weights: Weights, gpu: str, dtype: DType, engine: str, kernel: str) -
     ):
         for card, network in pairs:
             if card.scope == scope and served in card.dtypes and group in card.groups:
-                regimes = card.regimes.get(group) or card.regimes[""]
+                regimes = card.regimes.get(group)
+                if regimes is None and scope == GENERAL and _has_kin(measured, compute_capability):
+                    regimes = card.regimes.get(KIN)
                 notes = said + ((sentence,) if sentence else ())
                 at = card.groups.index(group)
                 return Choice(
-                    network=network, group=at, regimes=regimes, outside=outside + beyond, assumptions=notes,
-                    widening=card.widening.get(group, 1.0),
+                    network=network, group=at, regimes=regimes or card.regimes[""], outside=outside + beyond,
+                    assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
+                    in_turn=network.inputs.index(IN_TURN) if IN_TURN in network.inputs else None,
                 )  # fmt: skip
     return None
+
+
+def _has_kin(measured: set[str], compute_capability: str) -> bool:
+    """Whether a measured GPU runs the same kernels; one that the catalog does not know is nobody's kin."""
+    known = set(hardware.keys()) & measured
+    return any(kin(hardware.gpu(key).compute_capability) == kin(compute_capability) for key in known)

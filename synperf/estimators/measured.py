@@ -3,7 +3,7 @@
     time = trend exp(residual)
 
 with the residual log(measured / trend) as in `measured_table`. Only rows of the same GPU, engine, kernel and format
-count, and a call that they do not cover has the answer, and the origin, that it has without tables.
+count, and a call that they do not cover has the trend's own answer, under the trend's origin.
 """
 
 from __future__ import annotations
@@ -43,14 +43,13 @@ class Held:
 class Measured:
     """The estimator of a source of measured rows and a trend. Tables are made when they are first asked for.
 
-    Calls that no table covers are answered by `otherwise`, by the trend where that is not given. `widening` is how much
-    more a trend that was fitted to the rows of a table errs on others: it widens the intervals of new shapes.
+    `widening` is how much more a trend that was fitted to the rows of a table errs on others: new shapes' intervals are
+    that much wider.
     """
 
     trend: Trend
     source: Source
-    otherwise: Trend | None = None
-    widening: Callable[[Key], float] = lambda _: 1.0
+    widening: Callable[[Key, GPU], float] = lambda _, __: 1.0
     _held: OrderedDict[Key, Held | None] = field(default_factory=OrderedDict)
 
     def estimate(self, family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
@@ -62,22 +61,13 @@ class Measured:
         held = self._table(family, call, gpu, base)
         size = num_calls(call)
         if held is None:
-            base = self._otherwise(family, call, gpu, base)
             return base if size is None else replace(base, origin=_origins(base, size))
         names = (AXES[family.name].along, *AXES[family.name].near, *AXES[family.name].same)
         numbers = {n: np.array(np.broadcast_to(getattr(call, n), size or 1), dtype=np.float64) for n in names}
         found = held.table.correct(numbers)
-        if found.covered.all():
-            return (
-                _single(base, found, held, self.source)
-                if size is None
-                else _mixed(base, base, found, held, self.source)
-            )
-        other = self._otherwise(family, call, gpu, base)
-        return other if size is None else _mixed(base, other, found, held, self.source)
-
-    def _otherwise(self, family: KernelFamily, call: Any, gpu: GPU, base: Estimate) -> Estimate:
-        return base if self.otherwise is None else self.otherwise(family, call, gpu)
+        if size is None:
+            return _single(base, found, held, self.source) if found.covered[0] else base
+        return _mixed(base, found, held, self.source, size)
 
     def covers(self, family: KernelFamily, call: Any, gpu: GPU) -> bool | np.ndarray:
         """Whether the answer is measured: of one call, or of each of columns.
@@ -105,7 +95,7 @@ class Measured:
     def _made(self, family: KernelFamily, key: Key, columns: Columns, gpu: GPU) -> Held:
         measured = family.call_type(engine=key.engine, kernel=key.kernel, dtype=key.dtype, **columns.numbers)
         trend_s = self.trend(family, measured, gpu).time_s
-        table = Table.of(family.name, columns.numbers, columns.time_s, columns.spread, trend_s, self.widening(key))
+        table = Table.of(family.name, columns.numbers, columns.time_s, columns.spread, trend_s, self.widening(key, gpu))
         said = (f"timings of {columns.version} are samples of one kernel",) if key.engine == POOLED else ()
         return Held(gpu=gpu, table=table, call=measured, version=columns.version, assumptions=said)
 
@@ -128,20 +118,17 @@ def _single(base: Estimate, found: Correction, held: Held, source: Source) -> Es
     return replace(base, origin=ORIGIN, extrapolating=False, outside=(), **columns, **_names(base, held, source))
 
 
-def _mixed(base: Estimate, other: Estimate, found: Correction, held: Held, source: Source) -> Estimate:
-    """The estimate of columns: the corrected trend `base` where the table covers a call, else `other`."""
-    covered, size = found.covered, len(found.covered)
-    trend = {n: np.broadcast_to(getattr(base, n), size) for n in ("time_s", "floor_s", "efficiency")}
-    columns: dict[str, Any] = {
-        n: np.where(covered, column, np.broadcast_to(getattr(other, n), size))
-        for n, column in _times(trend, found).items()
-    }
-    if isinstance(other.outside, list):
-        columns["outside"] = [() if hit else names for hit, names in zip(covered, other.outside, strict=True)]
-    if isinstance(other.extrapolating, np.ndarray):
-        columns["extrapolating"] = other.extrapolating & ~covered
-    names = _names(other, held, source) if covered.any() else {}
-    return replace(other, origin=np.where(covered, ORIGIN, _origins(other, size)).astype(object), **columns, **names)
+def _mixed(base: Estimate, found: Correction, held: Held, source: Source, size: int) -> Estimate:
+    """The estimate of columns: measured where the table covers a call, else the trend's."""
+    covered = found.covered
+    own = {n: np.broadcast_to(getattr(base, n), size) for n in ("time_s", "low_s", "high_s", "floor_s", "efficiency")}
+    columns: dict[str, Any] = {n: np.where(covered, column, own[n]) for n, column in _times(own, found).items()}
+    if isinstance(base.outside, list):
+        columns["outside"] = [() if hit else names for hit, names in zip(covered, base.outside, strict=True)]
+    if isinstance(base.extrapolating, np.ndarray):
+        columns["extrapolating"] = base.extrapolating & ~covered
+    names = _names(base, held, source) if covered.any() else {}
+    return replace(base, origin=np.where(covered, ORIGIN, _origins(base, size)).astype(object), **columns, **names)
 
 
 def _times(base: dict[str, np.ndarray], found: Correction) -> dict[str, np.ndarray]:

@@ -34,34 +34,39 @@ class Network:
     out_low: np.ndarray  # (G,) range of log(time / base)
     out_high: np.ndarray
 
-    def encode(self, logs: np.ndarray) -> np.ndarray:
-        """(rows, D + S B) what the first layer multiplies: inputs within their range, and their pieces."""
-        num, made = len(self.inputs), _made(self)
-        found = np.empty((len(logs), len(self.weights[0])), dtype=np.float32)
-        cut = found[:, :num]
-        np.minimum(np.maximum(logs, self.low, out=cut), self.high, out=cut)
-        through = found[:, num:].reshape(len(logs), *made.start.shape)  # a view
-        np.subtract(cut[:, self.encoded, None], made.start, out=through)
-        through *= made.per_width
-        np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
-        return found
-
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
+        columns = logs.T
         if len(logs) <= BLOCK:
-            return self._hidden(logs, group)
-        blocks = range(0, len(logs), BLOCK)
-        return np.concatenate([self._hidden(logs[start : start + BLOCK], group) for start in blocks])
+            return self._hidden(columns, group).T
+        found = np.empty((len(self.weights[-1]), len(logs)), dtype=np.float32)
+        for start in range(0, len(logs), BLOCK):
+            rows = slice(start, start + BLOCK)
+            found[:, rows] = self._hidden(columns[:, rows], group)
+        return found.T
 
-    def _hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
-        x: np.ndarray = self.encode(logs).dot(self.weights[0])
-        x += _made(self).first_bias[group]
+    def _hidden(self, columns: np.ndarray, group: int) -> np.ndarray:
+        """(Hlast, rows): inputs and units lie one after the other, the rows of each side by side."""
+        made = _made(self)
+        x: np.ndarray = made.layers[0].dot(self._encoded(columns, made))
+        x += made.first_bias[group]
         np.maximum(x, 0.0, out=x)
-        for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
-            x = x.dot(weight)
+        for weight, bias in zip(made.layers[1:], made.biases, strict=True):
+            x = weight.dot(x)
             x += bias
             np.maximum(x, 0.0, out=x)
         return x
+
+    def _encoded(self, columns: np.ndarray, made: _Made) -> np.ndarray:
+        """(D + S B, rows) what the first layer multiplies: inputs within their range, and their pieces."""
+        num, rows = columns.shape
+        found = np.empty((num + made.start.shape[0] * made.start.shape[1], rows), dtype=np.float32)
+        cut, through = found[:num], found[num:].reshape(*made.start.shape[:2], rows)  # views
+        np.minimum(np.maximum(columns, made.low, out=cut), made.high, out=cut)
+        np.subtract(cut[self.encoded][:, None], made.start, out=through)
+        through *= made.per_width
+        np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
+        return found
 
     def correction(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base), float64."""
@@ -81,17 +86,28 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Made:
-    """What a network computes of its own arrays once: where pieces start, 1 / their width, the first bias of groups."""
+    """What a network computes of its own arrays once, in the shapes that meet columns of rows."""
 
-    start: np.ndarray  # (S, B)
+    low: np.ndarray  # (D, 1)
+    high: np.ndarray
+    start: np.ndarray  # (S, B, 1) of the pieces
     per_width: np.ndarray
-    first_bias: np.ndarray  # (G, H1)
+    layers: tuple[np.ndarray, ...]  # (units, inputs) of all but the last
+    first_bias: np.ndarray  # (G, H1, 1)
+    biases: tuple[np.ndarray, ...]  # (units, 1) of the layers between
 
 
 @lru_cache(maxsize=256)
 def _made(n: Network) -> _Made:
-    per_width = (1.0 / np.diff(n.knots, axis=1)).astype(np.float32)
-    return _Made(start=n.knots[:, :-1].copy(), per_width=per_width, first_bias=n.biases[0] + n.shift)
+    return _Made(
+        low=n.low[:, None],
+        high=n.high[:, None],
+        start=n.knots[:, :-1, None].copy(),
+        per_width=(1.0 / np.diff(n.knots, axis=1)).astype(np.float32)[..., None],
+        layers=tuple(np.ascontiguousarray(w.T) for w in n.weights[:-1]),
+        first_bias=(n.biases[0] + n.shift)[..., None],
+        biases=tuple(bias[:, None] for bias in n.biases[1:-1]),
+    )
 
 
 def pieces(values: np.ndarray, knots: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ KNOWN, GENERAL = "known", "general"  # networks that see which GPU it is, and th
 ARRAYS = ("low", "high", "encoded", "knots", "shift", "group_low", "group_high", "out_low", "out_high")
 
 
-class Regime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Regime(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Calls whose errors were taken together: log(measured / predicted) at 10 and 90 % of `rows` held-out rows."""
 
     name: str  # "group", or "group: up to 10 us", ...
@@ -35,7 +35,7 @@ class Regime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     high: float
 
 
-class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One network: the formats that it serves, its inputs and groups in order, and the regimes of each group."""
 
     name: str  # the prefix of its arrays
@@ -47,11 +47,12 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: int
     held_out: dict[str, dict[str, float]]  # by GPU: rows, mape, median, p90
     regimes: dict[str, tuple[Regime, ...]]  # by group, and "" for groups that nothing was held out of
+    variant: str = ""  # of the calls that it serves; see `KernelFamily.variant`
     left_out: dict[str, dict[str, float]] = {}  # by GPUs that were left out together: rows, mape, median, coverage
     widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
 
 
-class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a weights file is and how it came about."""
 
     format: int

@@ -16,7 +16,7 @@ from ..estimators.weights import FORMAT, GENERAL, Card, NetworkCard, Regime, Wei
 from ..kernels import family
 from ..measurements import Rows
 from ..training.calibrate import fit_calibration
-from ..training.recipe import Devices, Predictor, Recipe, by_launch
+from ..training.recipe import Devices, Predictor, Recipe, by_launch, by_part
 from ..version import VERSION
 
 _NO_INTERVAL = (Regime(name="not fitted: times alone are scored", up_to_s=1e30, rows=0, low=0.0, high=0.0),)
@@ -68,11 +68,11 @@ def general(settings: Any = None, name: str = GENERAL) -> Recipe:
 
     def fit(rows: Rows, devices: Devices, seed: int) -> Predictor:
         cards, networks = [], []
-        for (dtype,), part in rows.groups("dtype"):
-            table = data.table(part, devices)
+        for part, index in by_part(rows):
+            table = data.table(rows.take(index), devices)
             chosen = settings or training.Settings.for_rows(len(table))
             networks.append(training.fit(table, chosen, seed, known=False))
-            cards.append(_card(dtype, networks[-1], len(table)))
+            cards.append(_card(part, networks[-1], len(table)))
         return General(_weights(str(rows.family[0]), seed, cards, networks))
 
     return Recipe(
@@ -80,10 +80,11 @@ def general(settings: Any = None, name: str = GENERAL) -> Recipe:
     )
 
 
-def _card(dtype: str, network: Network, rows: int) -> NetworkCard:
+def _card(part: str, network: Network, rows: int) -> NetworkCard:
+    dtype, _, variant = part.partition(".")
     return NetworkCard(
-        name=f"{dtype}.{GENERAL}", scope=GENERAL, dtypes=(dtype,), inputs=network.inputs, groups=network.groups,
-        num_layers=len(network.weights), rows=rows, held_out={}, regimes={"": _NO_INTERVAL},
+        name=f"{part}.{GENERAL}", scope=GENERAL, dtypes=(dtype,), variant=variant, inputs=network.inputs,
+        groups=network.groups, num_layers=len(network.weights), rows=rows, held_out={}, regimes={"": _NO_INTERVAL},
     )  # fmt: skip
 
 

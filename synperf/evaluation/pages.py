@@ -179,12 +179,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.origin:
             write(given.docs / "measurements.md", audit_tables(aiconfigurator.audit()))
-        if (weights := shipped("gemm")) is not None:
-            _write_known(given.docs, card_tables(weights.card))
         for path in given.comparison:
             _write_known(given.docs, comparison_tables(read(path)))
         for origin in given.origin:
-            _write_known(given.docs, accuracy_tables(_evaluated(origin), origin))
+            card = shipped("gemm") if origin == BEST else None
+            extra = {} if card is None else card_tables(card.card)
+            _write_known(given.docs, accuracy_tables(_evaluated(origin), origin) | extra)
     except PerfError as wrong:
         print(wrong, file=sys.stderr)
         return 2

@@ -49,6 +49,10 @@ def _no_inputs(call: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[
     return {}
 
 
+def _one_variant(call: Any) -> str:  # noqa: ARG001
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
     """One kind of kernel: its name, the class of its calls and the functions that take them apart."""
@@ -64,6 +68,9 @@ class KernelFamily:
     example: Any
     summary: str
     inputs: Callable[[Any, GPU, Number, float], dict[str, Number]] = _no_inputs  # of a network; see estimators/inputs
+    stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
+    shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
+    variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""
@@ -132,7 +139,7 @@ def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
     Raises:
         FieldError: naming the field, the value and the range.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    if isinstance(value, np.ndarray) and hasattr(value, "mask"):  # numpy.ma itself is slow to import
         raise FieldError(f"{name} must have a value in every place, got a masked array")
     if isinstance(value, np.ndarray) and value.ndim > 0:
         return _whole_array(name, np.asarray(value), most)

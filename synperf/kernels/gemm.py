@@ -15,7 +15,7 @@ from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch
 from .gemm_call import Gemm
 from .gemm_costs import PARTIAL_BYTES, value_bytes
-from .gemm_inputs import inputs
+from .gemm_inputs import STEPPED, inputs
 from .gemm_tiles import port_share_of_b
 from .gemm_tiling import Tiling, choose
 from .gemm_traits import traits
@@ -137,5 +137,7 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=Gemm(m=4096, n=4096, k=4096),
     inputs=inputs,
+    stepped=STEPPED,
+    shape=("n", "k"),
     summary="matrix product C[m, n] = A[m, k] B[k, n], optionally batched",
 )

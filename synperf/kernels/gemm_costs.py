@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil
+from math import ceil, inf
 from typing import NamedTuple
 
 from ..errors import UnsupportedError
@@ -114,6 +114,7 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
     )  # fmt: skip
 
 
+@lru_cache(maxsize=64)
 def value_bytes(dtype: DType) -> tuple[float, float]:
     """Bytes of one value of A and of B with its share of the scales."""
     if dtype is DType.NVFP4:  # one fp8 scale per 16 values, both operands
@@ -157,8 +158,11 @@ def whole_cost(
     return maximum(ceil_div(num_tiles, num_sms) * busiest, num_tiles * l2_s)
 
 
-def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int) -> tuple[float, float]:
-    """`num_tasks` and `whole_cost` of one call, bit for bit, in one step: every call tries many tiles."""
+def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, float]:
+    """`num_tasks` and `whole_cost` of one call, bit for bit, in one step: every call tries many tiles.
+
+    A cost above `least`, which nobody wants, is inf.
+    """
     m, n, k, tile_m, tile_n, cluster_m, cluster_n = p.m, p.n, p.k, c.tile_m, c.tile_n, c.cluster_m, c.cluster_n
     tiles_m, tiles_n = float(ceil(m / tile_m)), float(ceil(n / tile_n))
     if cluster_m != 1.0:
@@ -166,11 +170,13 @@ def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int) -> tuple[float, float
     if cluster_n != 1.0:
         tiles_n = ceil(tiles_n / cluster_n) * cluster_n
     num_tiles = tiles_m * tiles_n * p.batch
+    per_sm, own_s = ceil(num_tiles / num_sms), ceil(k / c.tile_k) * (c.tile_k * c.step_s)
+    if per_sm * own_s > least:
+        return num_tiles, inf
     rows, columns = m if m <= tile_m else tile_m, n if n <= tile_n else tile_n
     outputs = rows * columns
     port_s = (rows * c.port_row_s + columns * c.port_column_s) * k + outputs * c.port_value_s
-    own_s = ceil(k / c.tile_k) * (c.tile_k * c.step_s)
-    busiest_s = ceil(num_tiles / num_sms) * (own_s if own_s >= port_s else port_s)
+    busiest_s = per_sm * (own_s if own_s >= port_s else port_s)
     l2_s = num_tiles * ((rows * c.row_s + columns * c.column_s) * k + outputs * c.value_s)
     return num_tiles, busiest_s if busiest_s >= l2_s else l2_s
 

@@ -15,8 +15,13 @@ from .gemm_call import Gemm
 from .gemm_costs import value_bytes
 
 TILES = ((16, 64), (32, 128), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
+STEPPED = (
+    "m", "n", "k", "math_over_dram", "tasks_per_sm", "time_128x128",
+    "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
+)  # fmt: skip
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
 _TILES = tuple((m, n, f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
+_SIDES_M, _SIDES_N = (tuple(sorted(set(sides))) for sides in zip(*TILES, strict=True))
 
 
 def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:
@@ -24,8 +29,10 @@ def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
     m, n, k = 1.0 * p.m, 1.0 * p.n, 1.0 * p.k
     found = {"m": m, "n": n, "k": k}
     step_s = 2.0 * k / (gpu.flop_per_clk_per_sm(p.dtype) * gpu.clock_hz * clock_share) / base_s  # of one value of C
+    rows = {tile_m: ceil_div(m, tile_m) for tile_m in _SIDES_M}
+    columns = {tile_n: ceil_div(n, tile_n) for tile_n in _SIDES_N}
     for tile_m, tile_n, time, fill in _TILES:
-        per_sm = ceil_div(m, tile_m) * ceil_div(n, tile_n) * p.batch / gpu.num_sms
+        per_sm = rows[tile_m] * columns[tile_n] * p.batch / gpu.num_sms
         waves = ceil_div(per_sm, 1.0)
         found[time] = waves * (tile_m * tile_n) * step_s
         found[fill] = per_sm / waves

@@ -70,7 +70,7 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
     """
     out_dtype, kernel = p.out_dtype or p.dtype, traits(gpu, p.dtype, p.engine, p.kernel)
     given = (p.tile_m, p.tile_n, p.tile_k)
-    if all(value is None for value in given):
+    if p.tile_m is None and p.tile_n is None and p.tile_k is None:
         source = "least cost" if p.split_k is None else "partly given"
         return _least(p, gpu, candidates(gpu, p.dtype, out_dtype, kernel), source)
     if any(is_array(value) for value in given):
@@ -80,12 +80,15 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
 
 
 def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
-    if any(is_array(x) for x in (p.m, p.n, p.k, p.batch, p.split_k)):
-        return _least_of_many(p, gpu, found, source)
+    for x in (p.m, p.n, p.k, p.batch, p.split_k):
+        if type(x) is np.ndarray:
+            return _least_of_many(p, gpu, found, source)
     best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
     m, n, macs = p.m, p.n, 1.0 * p.m * p.n * p.k * p.batch
     for c in found:
-        if macs * c.bound_s >= best_cost or m <= c.spare_m or n <= c.spare_n or not fits_extents(p, c):
+        if macs * c.bound_s >= best_cost or m <= c.spare_m or n <= c.spare_n:
+            continue
+        if c.is_small and not fits_extents(p, c):
             continue
         num_tiles, cost, slices = _cheaper(p, c, gpu.num_sms, best_cost)
         if cost <= best_cost:
@@ -103,7 +106,7 @@ def _cheaper(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, 
     if p.split_k is not None:
         num_tiles = num_tasks(p, c)
         return num_tiles, forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    num_tiles, cost = whole_cost_of_one(p, c, num_sms)
+    num_tiles, cost = whole_cost_of_one(p, c, num_sms, least)
     if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
         t = terms(p, c)
         slices = split_count(t[0], num_tiles, num_sms)

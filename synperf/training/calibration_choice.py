@@ -18,6 +18,7 @@ from ..measurements import Rows
 from ..units import format_percent
 from .calibration_residual import CANDIDATES, Candidate, Parts, Standard, View, limits, residual_part, solve
 from .calibration_tuning import Part, Seen, adapted, seen
+from .shapes import shapes
 
 FOLDS = 5
 LEAST_ROWS = 20  # of a kernel and format, for a residual part
@@ -141,14 +142,13 @@ def _view(part: Part, found: Seen, index: np.ndarray, rows: Rows) -> tuple[View,
 
 
 def folds(rows: Rows, seed: int) -> np.ndarray:
-    """(rows,) the turn in which each is left out; a weight shape n x k in one. 0 alone where there are few."""
-    shapes = np.stack([rows.fields["n"], rows.fields["k"]], axis=1)
-    found, which = np.unique(shapes, axis=0, return_inverse=True)
+    """(rows,) the turn in which each is left out; a shape in one. 0 alone where there are few."""
+    found, which = shapes(rows)
     if len(found) < LEAST_SHAPES:
         return np.zeros(len(rows), dtype=np.intp)
     turn = np.arange(len(found)) % FOLDS
     np.random.default_rng(seed).shuffle(turn)
-    drawn: np.ndarray = turn[which.reshape(-1)]
+    drawn: np.ndarray = turn[which]
     dense: np.ndarray = np.unique(drawn, return_inverse=True)[1].reshape(-1)
     return dense
 

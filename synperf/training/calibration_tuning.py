@@ -68,9 +68,9 @@ class Seen:
 def parts_of(rows: Rows, gpu: GPU, weights: Weights) -> list[Part]:
     """The rows that some network answers for, by engine, kernel and format."""
     found = []
-    for (engine, kernel, _), index in rows.indices("engine", "kernel", "dtype"):
+    for _, index in rows.indices("engine", "kernel", "dtype"):
         call, kind = rows.take(index).call(), family(rows.family[0])
-        choice = learned.choose(weights, gpu.key, call.dtype, engine, kernel)
+        choice = learned.choose(weights, learned.wanted(kind, call, gpu))
         if choice is not None:
             at = next(i for i, network in enumerate(weights.networks) if network is choice.network)
             found.append(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..hardware import GPU
+from ..kernels import family
 from ..measurements import Rows
 
 Devices = Mapping[str, GPU]  # by key; what is known of each GPU, its calibration record included
@@ -26,6 +27,17 @@ class Recipe:
     name: str
     summary: str
     fit: Fit
+
+
+def by_part(rows: Rows) -> Iterator[tuple[str, np.ndarray]]:
+    """(name, indices) of the rows that share a network: a format, or a format and a variant, `bf16.decode`."""
+    variant = np.empty(len(rows), dtype=object)
+    for _, index in rows.indices("engine", "kernel", "dtype"):
+        part = rows.take(index)
+        variant[index] = family(part.family[0]).variant(part.call())
+    name = np.array([f"{dtype}.{v}" if v else dtype for dtype, v in zip(rows.fields["dtype"], variant, strict=True)])
+    for one in np.unique(name):
+        yield str(one), np.flatnonzero(name == one)
 
 
 def by_launch(rows: Rows, devices: Devices) -> Iterator[tuple[np.ndarray, Any, GPU, Rows]]:

@@ -305,7 +305,7 @@ def test_intervals_of_new_shapes_are_wider_by_what_a_fitted_trend_errs_more_on_o
     found = rows(factor=1.05 * np.exp(np.random.default_rng(3).normal(0, 0.01, len(GRID))))
     source, call = Source.of(found), Gemm(m=32, n=700, k=700)
     plain = Measured(analytical.estimate, source).estimate(GEMM, call, TOY)
-    wide = Measured(analytical.estimate, source, widening=lambda _: 1.5).estimate(GEMM, call, TOY)
+    wide = Measured(analytical.estimate, source, widening=lambda *_: 1.5).estimate(GEMM, call, TOY)
     assert wide.time_s == plain.time_s
     assert np.log(wide.high_s / wide.low_s) == pytest.approx(1.5 * np.log(plain.high_s / plain.low_s))
 

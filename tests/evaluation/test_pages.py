@@ -4,14 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from synperf.errors import FileFormatError
 from synperf.evaluation import SPLITS, compare
 from synperf.evaluation.evaluate import Report, Score
 from synperf.evaluation.metrics import Errors
-from synperf.evaluation.pages import accuracy_tables, audit_tables, comparison_tables, filled, main, write
+from synperf.evaluation.pages import accuracy_tables, audit_tables, card_tables, comparison_tables, filled, main, write
 from synperf.measurements.aiconfigurator import FileAudit
 
+from ..estimators.toy_weights import toy
 from .toy_pools import Spy, rows
 
 PAGE = "# Title\n<!-- one: begin -->\nold\n<!-- one: end -->\nafter\n"
@@ -79,6 +81,14 @@ def test_the_page_of_accuracy_has_a_place_for_every_table_that_is_asked_for():
     known = {name for origin in ("best", "measured", "analytical") for name in accuracy_tables(report, origin)}
     known |= {name.replace("random", split) for split in SPLITS for name in comparison_tables(found)}
     assert asked <= known
+
+
+def test_a_card_has_a_line_for_the_gpus_that_were_left_out():
+    score = {"rows": 3000.0, "mape": 0.123, "median": 0.1, "coverage": 0.789}
+    own = toy().card
+    card = replace(own, networks=tuple(replace(n, left_out={"l40s": score}) for n in own.networks))
+    lines = card_tables(card)["card: left out"].splitlines()[2:]
+    assert lines == ["| bf16 | l40s | 3,000 | 12.3% | 10.0% | 78.9% |"] * len(card.networks)
 
 
 def test_an_audit_table_adds_up():

@@ -2,90 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
+from ... import hardware
 from ...estimators.network import Network
 from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
 from ...evaluation.metrics import Errors
-from ...numeric import concatenated
+from ...hardware.twins import kin
 from .data import Table
 from .fit import origins
 from .regimes import Spread, regimes, scaled, widening
 from .stages import ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without
+from .unseen import Case, unseen
 
 
 def cards(
-    dtype: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
+    part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
 ) -> Iterator[NetworkCard]:
-    known, general = networks[f"{dtype}.{KNOWN}"], networks.get(f"{dtype}.{GENERAL}")
+    known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
     rows = int((~data.held_out).sum())
-    yield _card(dtype, KNOWN, known, rows, data, spreads.regimes(dtype))
+    yield _card(part, KNOWN, known, rows, data, spreads.regimes(part))
     if general is None:
         return
-    cases = left_out(set(data.gpu))
-    tried = {" ".join(gpus): _tried(data, gpus, networks[without(dtype, gpus)], seed) for gpus in cases}
-    every = joined(tried.values())
-    unseen = regimes(f"{dtype} on an unseen GPU", {"": every.spread()})[""]
-    name = f"{dtype}, a kernel that nobody measured"
-    nobody = regimes(name, {"": every.spread(by_middle=True)})[""]
+    cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
+    found = unseen(part, cases)
     most = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
-    card = _card(dtype, GENERAL, general, most, data, {"": unseen, "*": nobody})
-    yield msgspec.structs.replace(card, left_out={case: _alone(case, tried) for case in tried})
+    card = _card(part, GENERAL, general, most, data, found.regimes)
+    yield msgspec.structs.replace(card, left_out=found.left_out)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """Rows of GPUs left out: predicted times, log(measured / predicted), and this by the middle of all kernels."""
-
-    time_s: np.ndarray
-    apart: np.ndarray
-    middle: np.ndarray
-
-    def spread(self, *, by_middle: bool = False) -> Spread:
-        """All of them as held-out rows."""
-        apart = self.middle if by_middle else self.apart
-        return Spread(time_s=self.time_s, apart=apart, held_out=np.ones(len(apart), dtype=bool))
-
-
-def joined(parts: Iterable[Tried]) -> Tried:
-    """The rows of several cases."""
-    return Tried(**concatenated(list(parts)))
-
-
-def _alone(case: str, tried: Mapping[str, Tried]) -> dict[str, float]:
-    """Errors of one case, and the share of its rows within the intervals that the other cases give."""
-    own, others = tried[case], joined(found for name, found in tried.items() if name != case)
-    ends = regimes(case, {"": others.spread()})[""]
-    at = np.searchsorted([r.up_to_s for r in ends[:-1]], own.time_s)
-    low, high = (np.array([getattr(r, end) for r in ends])[at] for end in ("low", "high"))
-    inside, error = (low <= own.apart) & (own.apart <= high), np.abs(np.exp(-own.apart) - 1)
-    found = {"rows": len(error), "mape": error.mean(), "median": np.median(error), "coverage": inside.mean()}
-    return _plain(found)
-
-
-def tables_card(dtype: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
-    card = _card(dtype, KNOWN, network, int((~data.held_out).sum()), data, spreads.regimes(dtype))
-    return msgspec.structs.replace(card, name=f"{dtype}.{TABLES}", widening=widening(spreads.by_dtype[dtype]))
+def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
+    card = _card(part, KNOWN, network, int((~data.held_out).sum()), data, spreads.regimes(part))
+    return msgspec.structs.replace(card, name=f"{part}.{TABLES}", widening=widening(spreads.by_part[part]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spreads:
     """The errors of every group of the networks that know GPUs, by format."""
 
-    by_dtype: Mapping[str, Mapping[str, Spread]]
+    by_part: Mapping[str, Mapping[str, Spread]]
 
     @classmethod
     def of(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
-        return cls(by_dtype={dtype: _spreads(networks[dtype], data) for dtype, data in tables.items()})
+        return cls(by_part={part: _spreads(networks[part], data) for part, data in tables.items()})
 
-    def regimes(self, dtype: str) -> dict[str, tuple[Regime, ...]]:
+    def regimes(self, part: str) -> dict[str, tuple[Regime, ...]]:
         """Of one format; one of few rows has the ends of all."""
-        everywhere = np.concatenate([scaled(groups) for groups in self.by_dtype.values()])
-        return regimes(dtype, self.by_dtype[dtype], everywhere)
+        everywhere = np.concatenate([scaled(groups) for groups in self.by_part.values()])
+        return regimes(part, self.by_part[part], everywhere)
 
 
 def _spreads(network: Network, data: Table) -> dict[str, Spread]:
@@ -98,13 +66,14 @@ def _spreads(network: Network, data: Table) -> dict[str, Spread]:
     return found
 
 
-def _tried(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Tried:
+def _case(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Case:
     """What a network that was trained without the GPUs makes of their rows."""
     away = np.isin(data.gpu.astype(str), gpus)
     rows = data.take(few(data, away, ROWS_LEFT_OUT, seed))
     time_s, apart = errors(network, rows, known=False)
     middle = rows.target - network.correction(rows.logs, network.groups.index("*"))
-    return Tried(time_s=time_s, apart=apart, middle=middle)
+    kins, own = ({kin(hardware.gpu(key).compute_capability) for key in set(data.gpu[which])} for which in (~away, away))
+    return Case(name=" ".join(gpus), has_kin=own <= kins, time_s=time_s, apart=apart, middle=middle)
 
 
 def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -135,13 +104,14 @@ def _plain(score: Mapping[str, float]) -> dict[str, float]:
 
 
 def _card(
-    dtype: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
+    part: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
 ) -> NetworkCard:
-    kept = data.take(data.held_out)
+    kept, (dtype, _, variant) = data.take(data.held_out), part.partition(".")
     return NetworkCard(
-        name=f"{dtype}.{scope}",
+        name=f"{part}.{scope}",
         scope=scope,
         dtypes=(dtype,),
+        variant=variant,
         inputs=network.inputs,
         groups=network.groups,
         num_layers=len(network.weights),

@@ -14,6 +14,7 @@ from ...kernels import family
 from ...measurements import Rows
 from ...numeric import concatenated
 from ..recipe import Devices, by_launch
+from ..shapes import shapes
 
 HELD_OUT = 10  # one of so many weight shapes is kept from the weights, for intervals and to choose the best epoch
 WITHOUT: dict[str, tuple[str, ...]] = {
@@ -27,6 +28,7 @@ class Table:
     """Rows as a network sees them: columns of one length, and (rows, D) logged inputs."""
 
     names: tuple[str, ...]
+    stepped: tuple[str, ...]  # those of the inputs that a network sees in pieces
     logs: np.ndarray
     base_s: np.ndarray
     time_s: np.ndarray
@@ -48,14 +50,14 @@ class Table:
 
     def take(self, rows: np.ndarray) -> Table:
         """Some rows: a mask or an index."""
-        own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name != "names"}
-        return Table(names=self.names, **own)
+        own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in ("names", "stepped")}
+        return Table(names=self.names, stepped=self.stepped, **own)
 
 
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    return Table(names=parts[0].names, **concatenated(parts))
+    return Table(names=parts[0].names, stepped=parts[0].stepped, **concatenated(parts))
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
@@ -66,6 +68,7 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
     kept = {name: value for name, value in named.items() if not (dropped and name.startswith(dropped))}
     return Table(
         names=tuple(kept),
+        stepped=kind.stepped,
         logs=logarithms(kept, base_s),
         base_s=base_s,
         time_s=rows.time_s,
@@ -78,10 +81,12 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
 
 
 def held_out(rows: Rows) -> np.ndarray:
-    """(rows,) whether the weight shape n x k is one of those that no weight is fitted to."""
-    shapes, which = np.unique(np.stack([rows.fields["n"], rows.fields["k"]], axis=1), axis=0, return_inverse=True)
-    kept = [crc32(f"held out {int(n)}x{int(k)}".encode()) % HELD_OUT == 0 for n, k in shapes]
-    return np.array(kept, dtype=bool)[which.reshape(-1)]
+    """(rows,) whether the shape (of a GEMM, n x k of its weights) is one of those that no weight is fitted to."""
+    found, which = shapes(rows)
+    names = ["x".join(str(int(extent)) for extent in shape) for shape in found]
+    kept = [crc32(f"held out {name}".encode()) % HELD_OUT == 0 for name in names]
+    held: np.ndarray = np.array(kept, dtype=bool)[which]
+    return held
 
 
 def some_of_each(rows: Rows, most: int, seed: int) -> np.ndarray:

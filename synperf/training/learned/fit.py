@@ -26,10 +26,6 @@ try:
 except ModuleNotFoundError as missing:
     raise MissingExtraError.of("training", "train") from missing
 
-ENCODED = (
-    "m", "n", "k", "math_over_dram", "tasks_per_sm", "time_128x128",
-    "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
-)  # fmt: skip
 WARM_UP = 0.1
 SLACK = 0.0005  # the share of training rows at either end that the output may not go beyond
 Progress = Callable[[int, int], None]  # epochs done, of all
@@ -57,6 +53,11 @@ class Settings:
         return self.epochs * max(self.hidden)
 
     @classmethod
+    def of_left_out(cls) -> Settings:
+        """For networks that only measure what an unseen GPU costs: some thousand steps of larger batches."""
+        return cls(epochs=40, batch=512)
+
+    @classmethod
     def of_tables(cls, rows: int) -> Settings:
         """A larger network, for which the cost of an answer counts for less than its error."""
         return replace(cls.for_rows(rows), hidden=(384, 192, 64))
@@ -82,7 +83,7 @@ def fit(
     torch.set_num_threads(1)  # threads that share a core with others wait for each other: trainings run side by side
     origin = origins(table, known)
     low, high = table.logs.min(axis=0), table.logs.max(axis=0)
-    encoded = np.array([table.names.index(name) for name in ENCODED if name in table.names], dtype=np.intp)
+    encoded = np.array([table.names.index(name) for name in table.stepped if name in table.names], dtype=np.intp)
     knots = _knots(table.logs[:, encoded], settings.pieces)
     x = np.concatenate([table.logs, pieces(table.logs[:, encoded], knots), origin.codes], axis=1, dtype=np.float32)
     center, scale = x.mean(axis=0), x.std(axis=0) + 1e-3
@@ -103,28 +104,42 @@ def fit(
 
 def origins(table: Table, known: bool) -> Origin:
     """One-hot columns of GPU (when known) and of engine and kernel; `*` stands for the middle of several."""
-    pair = np.char.add(np.char.add(table.engine.astype(str), "."), table.kernel.astype(str))
-    pairs, of_pair = np.unique(pair, return_inverse=True)
-    gpus, of_gpu = np.unique(table.gpu.astype(str), return_inverse=True)
+    engines, of_engine = _numbered(table.engine)
+    kernels, of_kernel = _numbered(table.kernel)
+    pairs, of_pair = np.unique(of_engine * len(kernels) + of_kernel, return_inverse=True)
+    gpus, of_gpu = _numbered(table.gpu) if known else ([""], np.zeros(len(table), dtype=np.intp))
     codes = np.eye(len(pairs), dtype=np.float32)[of_pair]
     if known:
         codes = np.concatenate([codes, np.eye(len(gpus), dtype=np.float32)[of_gpu]], axis=1)
+    launch = of_gpu * len(pairs) + of_pair
     rows_of: dict[str, np.ndarray] = {}
-    for i, gpu in enumerate(gpus) if known else [(-1, "")]:
-        here = of_gpu == i if known else np.ones(len(table), dtype=bool)
-        head = f"{gpu}." if known else ""
+    for i, gpu in enumerate(gpus):
+        head, here = f"{gpu}." if known else "", np.flatnonzero(of_gpu == i)
         for j in np.unique(of_pair[here]):
-            rows_of[f"{head}{pairs[j]}"] = np.flatnonzero(here & (of_pair == j))
-        for kernel in np.unique(table.kernel[here].astype(str)):
-            rows_of[f"{head}*.{kernel}"] = np.flatnonzero(here & (table.kernel == kernel))
+            engine, kernel = divmod(int(pairs[j]), len(kernels))
+            rows_of[f"{head}{engines[engine]}.{kernels[kernel]}"] = here[of_pair[here] == j]
+        for j in np.unique(of_kernel[here]):
+            rows_of[f"{head}*.{kernels[j]}"] = here[of_kernel[here] == j]
     if not known:
         rows_of["*"] = np.arange(len(table))
-    return Origin(codes=codes, groups={name: _middle(codes, rows) for name, rows in rows_of.items()}, rows_of=rows_of)
+    groups = {name: _middle(codes, rows, launch) for name, rows in rows_of.items()}
+    return Origin(codes=codes, groups=groups, rows_of=rows_of)
 
 
-def _middle(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _numbered(column: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The distinct texts of a column in order, and which of them each row has."""
+    found: dict[str, int] = {}
+    first = np.fromiter((found.setdefault(text, len(found)) for text in column), dtype=np.intp, count=len(column))
+    names = sorted(found)
+    place = np.empty(len(names), dtype=np.intp)
+    place[[found[name] for name in names]] = np.arange(len(names))
+    return names, place[first]
+
+
+def _middle(codes: np.ndarray, rows: np.ndarray, launch: np.ndarray) -> np.ndarray:
     """The mean of the distinct codes among the rows: every engine and kernel counts the same."""
-    mean: np.ndarray = np.unique(codes[rows], axis=0).mean(axis=0)
+    _, first = np.unique(launch[rows], return_index=True)
+    mean: np.ndarray = codes[rows[first]].mean(axis=0)
     return mean
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...estimators.network import Network
 from ...measurements import Rows
-from ..recipe import Devices, Predictor, Recipe
+from ..recipe import Devices, Predictor, Recipe, by_part
 from .cards import errors
 from .data import table
 from .fit import Settings, fit
@@ -23,9 +23,9 @@ def hybrid(
 
     def fitted(rows: Rows, devices: Devices, seed: int) -> Predictor:
         networks: dict[str, Network] = {}
-        for (dtype,), part in rows.groups("dtype"):
-            data = table(part, devices, without)
-            networks[dtype] = fit(data, settings or Settings.for_rows(len(data)), seed, known=known)
+        for part, index in by_part(rows):
+            data = table(rows.take(index), devices, without)
+            networks[part] = fit(data, settings or Settings.for_rows(len(data)), seed, known=known)
         return lambda asked, seen: _predict(networks, known, without, asked, seen)
 
     return Recipe(name=name, summary=summary, fit=fitted)
@@ -53,7 +53,7 @@ def _predict(
     networks: dict[str, Network], known: bool, without: tuple[str, ...], rows: Rows, devices: Devices
 ) -> np.ndarray:
     time_s = np.empty(len(rows))
-    for (dtype,), index in rows.indices("dtype"):
+    for part, index in by_part(rows):
         data = table(rows.take(index), devices, without)
-        time_s[index[data.place]] = errors(networks[dtype], data, known=known)[0]
+        time_s[index[data.place]] = errors(networks[part], data, known=known)[0]
     return time_s

@@ -19,7 +19,7 @@ from ...numeric import concatenated
 LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
 LEAST_OF_GROUP = 100  # rows that tell a size
 BANDS = ((10e-6, "up to 10 us"), (100e-6, "up to 100 us"), (np.inf, "above 100 us"))
-TAILS = (0.1, 0.9)
+TAIL = 0.1
 NEVER = 1e30  # seconds: the last band has no end, and JSON no infinity
 LEAST_SIZE = 1e-3
 
@@ -34,21 +34,24 @@ class Spread:
 
 
 def regimes(
-    name: str, groups: Mapping[str, Spread], elsewhere: np.ndarray | None = None
+    name: str, groups: Mapping[str, Spread], elsewhere: np.ndarray | None = None, tail: float = TAIL
 ) -> dict[str, tuple[Regime, ...]]:
     """The regimes of every group, `name` first in theirs; `""` has those of a group of the usual size.
 
     A band with less than `LEAST_ROWS` held-out rows in all is joined with the next longer one, the last with the one
-    before; where all have too few, all rows are one regime, whose ends are those of `elsewhere`: the scaled errors of
-    other formats.
+    before. Where all have too few, all rows are one regime, and the ends are drawn towards those of `elsewhere`, the
+    scaled errors of other formats: own rows count as much as so many of `LEAST_ROWS` others. `tail` is the share of
+    errors beyond either end.
     """
     found: dict[str, list[Regime]] = {group: [] for group in (*groups, "")}
     for start, end, said in _bands(groups):
         sizes = {group: _size(spread, start, end) for group, spread in groups.items()}
         left = scaled(groups, start, end)
+        low, high = np.quantile(left, (tail, 1 - tail))
         if elsewhere is not None and len(left) < LEAST_ROWS:
-            left, said = elsewhere, "all times, as far as in other formats"
-        low, high = np.quantile(left, TAILS)
+            own, others = len(left) / (len(left) + LEAST_ROWS), np.quantile(elsewhere, (tail, 1 - tail))
+            low, high = own * np.array([low, high]) + (1 - own) * others
+            said = "all times, drawn towards other formats"
         for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
             found[group].append(
                 Regime(f"{name}: {said}", min(end, NEVER), len(left), _rounded(low * size), _rounded(high * size))

@@ -19,7 +19,7 @@ from ...estimators.weights import FORMAT, KNOWN, Card, NetworkCard, of_tables, s
 from ...measurements import Rows
 from ...tables.outfile import replacing
 from ...version import VERSION
-from ..recipe import Devices
+from ..recipe import Devices, by_part
 from .cards import Spreads, cards, tables_card
 from .data import table
 from .fit import Settings, fit
@@ -55,7 +55,7 @@ class Training:
                 raise
 
     def _settings(self, stage: Stage) -> Settings:
-        return self.settings or (Settings.of_tables if stage.of_tables else Settings.for_rows)(len(stage.rows))
+        return self.settings or stage.settings
 
     def _network(self, stage: Stage, total: int) -> Network:
         state = None if self.work is None else self.work / f"{stage.name}.state"
@@ -76,14 +76,14 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     """Cards and arrays of the weights for these rows, of which test rows and biased ones are left out."""
     began, family = monotonic(), str(rows.family[0])
     rows = rows.take(~(rows.is_test | rows.biased))
-    tables = {dtype: table(part, devices) for (dtype,), part in rows.groups("dtype")}
+    tables = {part: table(rows.take(index), devices) for part, index in by_part(rows)}
     seed = training.seed
-    networks = training.networks([stage for dtype, data in tables.items() for stage in stages(dtype, data, seed)])
-    known, large = ({dtype: networks[f"{dtype}.{which}"] for dtype in tables} for which in (KNOWN, TABLES))
+    networks = training.networks([stage for part, data in tables.items() for stage in stages(part, data, seed)])
+    known, large = ({part: networks[f"{part}.{which}"] for part in tables} for which in (KNOWN, TABLES))
     small = Spreads.of(tables, known)
-    own = [card for dtype, data in tables.items() for card in cards(dtype, data, networks, small, seed)]
+    own = [card for part, data in tables.items() for card in cards(part, data, networks, small, seed)]
     spread = Spreads.of(tables, large)
-    others = [tables_card(dtype, data, large[dtype], spread) for dtype, data in tables.items()]
+    others = [tables_card(part, data, large[part], spread) for part, data in tables.items()]
     return {
         name: (
             _whole(name, rows, found, began, command, seed),

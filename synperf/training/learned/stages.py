@@ -15,6 +15,7 @@ import numpy as np
 from ...estimators.weights import GENERAL, KNOWN
 from ...hardware.twins import TWINS
 from .data import Table
+from .fit import Settings
 
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
 ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
@@ -28,25 +29,26 @@ class Stage:
     name: str
     rows: Table
     known: bool
-    of_tables: bool = False  # the larger network that measured tables stand on
+    settings: Settings
 
 
-def stages(dtype: str, data: Table, seed: int) -> Iterator[Stage]:
+def stages(part: str, data: Table, seed: int) -> Iterator[Stage]:
     """The known network, and where there are several GPUs the general one and those without some of them."""
     fitted = data.take(~data.held_out)
-    yield Stage(name=f"{dtype}.{KNOWN}", rows=fitted, known=True)
-    yield Stage(name=f"{dtype}.{TABLES}", rows=fitted, known=True, of_tables=True)
+    yield Stage(name=f"{part}.{KNOWN}", rows=fitted, known=True, settings=Settings.for_rows(len(fitted)))
+    yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted)))
     if len(set(data.gpu)) < 2:
         return  # one GPU says nothing about others
     some = fitted.take(few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, seed))
-    yield Stage(name=f"{dtype}.{GENERAL}", rows=some, known=False)
+    yield Stage(name=f"{part}.{GENERAL}", rows=some, known=False, settings=Settings.for_rows(len(some)))
     for gpus in left_out(set(data.gpu)):
         others = ~np.isin(data.gpu.astype(str), gpus)
-        yield Stage(name=without(dtype, gpus), rows=data.take(few(data, others, ROWS_LEFT_OUT, seed)), known=False)
+        rows = data.take(few(data, others, ROWS_LEFT_OUT, seed))
+        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out())
 
 
-def without(dtype: str, gpus: tuple[str, ...]) -> str:
-    return f"{dtype}.without_{'_'.join(gpus)}"
+def without(part: str, gpus: tuple[str, ...]) -> str:
+    return f"{part}.without_{'_'.join(gpus)}"
 
 
 def left_out(gpus: set[str]) -> list[tuple[str, ...]]:

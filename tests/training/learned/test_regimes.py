@@ -1,8 +1,9 @@
 """Regimes of intervals: each group has its own size, all share the shape of the errors, and few rows are joined."""
 
 import numpy as np
+import pytest
 
-from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes
+from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes, widening
 
 
 def spread(size, time_s, rows=4000, seed=0):
@@ -46,3 +47,28 @@ def test_the_middle_of_engines_counts_no_row_twice():
     found = regimes("bf16", {"a.x.k": own, "a.*.k": middle})
     assert found["a.x.k"][0].rows == found["a.*.k"][0].rows == 2000
     assert 0.75 < inside(found["a.*.k"][0], middle) < 0.85
+
+
+def test_the_ends_of_a_format_of_few_rows_are_drawn_towards_those_of_others():
+    few, elsewhere = spread(0.02, 5e-6, rows=LEAST_ROWS), np.linspace(-4, 4, 5000)
+    (alone,), (one,) = regimes("int8", {"a.x.k": few})["a.x.k"], regimes("int8", {"a.x.k": few}, elsewhere)["a.x.k"]
+    assert (alone.rows, one.rows) == (LEAST_ROWS // 2, LEAST_ROWS // 2)
+    others = 3.2 * np.quantile(np.abs(few.apart), 0.8)  # 90 % of -4 to 4
+    assert one.high == pytest.approx((alone.high + 2 * others) / 3, rel=1e-3)  # 500 of its own against 1,000
+    assert one.low == pytest.approx((alone.low - 2 * others) / 3, rel=1e-3)
+
+
+def test_a_format_of_many_rows_keeps_its_own_ends():
+    own = {"a.x.k": spread(0.02, 5e-6)}
+    assert regimes("bf16", own, np.full(5000, 9.0)) == regimes("bf16", own)
+
+
+def test_widening_is_how_much_further_held_out_rows_are_off():
+    own = spread(0.1, 5e-6)
+    wide = Spread(time_s=own.time_s, apart=np.where(own.held_out, 1.5, 1.0) * own.apart, held_out=own.held_out)
+    few = Spread(time_s=own.time_s[:20], apart=own.apart[:20], held_out=own.held_out[:20])
+    found = widening({"a.x.k": own, "b.x.k": wide, "c.x.k": few})
+    assert found["a.x.k"] == pytest.approx(1.0, abs=0.05)
+    assert found["b.x.k"] == pytest.approx(1.5, rel=0.05)
+    assert 1.1 < found["c.x.k"] < 1.4  # that of all rows
+    assert min(found.values()) >= 1.0
