@@ -103,6 +103,6 @@ def explanation(family: KernelFamily, call: Any, gpu: GPU, estimate: Estimate) -
         launch=family.launch(call, gpu),
         task=task,
         features=analyse(family, call, gpu, task),
-        launch_floor_s=launch_floor(gpu, own.kernel, call.dtype)[0],
+        launch_floor_s=launch_floor(gpu, family.name, own.kernel, call.dtype)[0],
         analytical_s=own.time_s,
     )

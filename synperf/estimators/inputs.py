@@ -34,9 +34,9 @@ class Sustained:
 
 
 @lru_cache(maxsize=4096)
-def sustained(gpu: GPU, kernel: str, dtype: DType) -> Sustained:
+def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
     """What the calibration record says, and in its place what measured GPUs typically sustain."""
-    launch_s, said = launch_floor(gpu, kernel, dtype)
+    launch_s, said = launch_floor(gpu, family, kernel, dtype)
     record, typical = gpu.calibration, typical_shares()
     missing = [name for name in ("clock_share", "dram_share") if getattr(record, name) is None]
     if missing:

@@ -156,7 +156,7 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
         said = "engine=plain, which is the analytical estimate" if plain else what
         raise UnsupportedError(f"origin: no weights for {said}; right would be another origin")
     f = features(kind, call, gpu)
-    rates = sustained(gpu, want.kernel, call.dtype)
+    rates = sustained(gpu, kind.name, want.kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
     logs = logarithms(named, base_s)
     hidden = choice.network.hidden(logs, choice.group)

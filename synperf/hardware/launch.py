@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from .dtype import DType
 from .gpu import GPU
 
+PLAIN = "gemm"  # the family whose keys in a record do not begin with its name
+
+
+def floor_key(family: str, kernel: str, dtype: str) -> str:
+    """What a record calls the floor of a kernel and format: `cublas.bf16`, `attention.fa3.bf16`."""
+    return f"{kernel}.{dtype}" if family == PLAIN else f"{family}.{kernel}.{dtype}"
+
 
 @lru_cache(maxsize=4096)
-def launch_floor(gpu: GPU, kernel: str, dtype: DType) -> tuple[float, tuple[str, ...]]:
-    """(seconds, what was assumed). Recorded for this kernel and format, else the least of the kernel's formats,
-    else the least of all kernels on that GPU; 0 where nothing was ever recorded, which is said.
+def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType) -> tuple[float, tuple[str, ...]]:
+    """(seconds, what was assumed). Recorded for this kernel and format, else the least of the kernel's formats, else
+    the least of the family's kernels on that GPU, else of all; 0 where nothing was ever recorded, which is said.
     """
     record = gpu.calibration
     said = (f"launch floor: measured on {record.launch_floor_from}",) if record.launch_floor_from else ()
-    exact = record.launch_floor_s.get(f"{kernel}.{dtype}")
+    exact = record.launch_floor_s.get(floor_key(family, kernel, dtype))
     if exact is not None:
         return exact, said
-    of_kernel = {key: s for key, s in record.launch_floor_s.items() if key.startswith(f"{kernel}.")}
-    near = of_kernel or record.launch_floor_s
-    if not near:
+    starts = (floor_key(family, kernel, ""), "" if family == PLAIN else f"{family}.", "")
+    near = next((found for start in starts if (found := _starting(record.launch_floor_s, start, family))), None)
+    if near is None:
         return 0.0, ("launch floor: no record, taken as 0",)
     key = min(near, key=lambda name: near[name])
     return near[key], (*said, f"launch floor: no record of {kernel} {dtype}, that of {key.replace('.', ' ')} stands in")
+
+
+def _starting(floors: Mapping[str, float], start: str, family: str) -> dict[str, float]:
+    """Floors whose key begins so; where that says nothing of GEMM, only keys without a family."""
+    plain = family == PLAIN
+    return {key: s for key, s in floors.items() if key.startswith(start) and (not plain or key.count(".") == 1)}

@@ -59,7 +59,7 @@ def traits(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Tr
         dims=tuple(float(d) for d in tiles),
         rows=tuple(float(tile[0]) for tile in tiles.values()),
         columns=tuple(float(tile[1]) for tile in tiles.values()),
-        reduction_s=launch_floor(gpu, name, dtype)[0],
+        reduction_s=launch_floor(gpu, "attention", name, dtype)[0],
     )
 
 

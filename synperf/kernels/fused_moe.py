@@ -14,7 +14,7 @@ from ..numeric import Number, ceil_div, maximum
 from ..scheduling import TaskGroups
 from .base import KernelFamily, Launch
 from .moe_call import FusedMoe
-from .moe_inputs import inputs
+from .moe_inputs import STEPPED, inputs
 from .moe_kernels import MoeKernel, moe_kernel
 from .moe_layer import activation_bytes, buffer_bytes, foreign_bytes, passes, side_s, weight_bytes
 from .moe_loads import Loads, loads
@@ -124,5 +124,7 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=FusedMoe(tokens=1024, hidden=4096, inter=14336, experts=8, topk=2),
     inputs=inputs,
+    stepped=STEPPED,
+    shape=("experts", "topk", "hidden", "inter"),
     summary="expert layer of one rank: rows grouped by expert times its weights, up (and gate) and down",
 )

@@ -34,7 +34,7 @@ def traits(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Tr
     return Traits(
         splits_k=listed.get("splits_k", True),
         quantise_bytes=listed.get("quantise_bytes", {}).get(str(dtype), 0.0),
-        reduction_s=launch_floor(gpu, name, dtype)[0],
+        reduction_s=launch_floor(gpu, "gemm", name, dtype)[0],
         kernel=name,
     )
 

@@ -13,6 +13,10 @@ from .moe_layer import activation_bytes, passes, weight_bytes
 from .moe_loads import loads
 from .moe_power_law import BLOCKS
 
+STEPPED = (
+    "tokens", "rows", "mean_rows", "hottest", "math_over_dram", "tasks_per_sm",
+    "time_16", "time_64", "fill_64", "padding_64",
+)  # fmt: skip
 _COLUMNS = 128  # of the fixed tiles
 _NAMES = tuple((b, f"time_{b}", f"fill_{b}", f"padding_{b}") for b in BLOCKS)
 

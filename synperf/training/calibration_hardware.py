@@ -16,7 +16,7 @@ import numpy as np
 from ..estimators.analytical import slowest
 from ..features import features
 from ..hardware import GPU, Calibration, DType
-from ..hardware.launch import launch_floor
+from ..hardware.launch import floor_key, launch_floor
 from ..kernels import family
 from ..measurements import Rows
 from ..numeric import concatenated
@@ -75,7 +75,7 @@ def _floors(rows: Rows, gpu: GPU) -> tuple[dict[str, float], dict[str, str]]:
     for (kernel, dtype, _), part in _parts(rows):
         sample = _sample(part, gpu)
         little = sample.take(sample.slowest_s < LITTLE_WORK_S)
-        rest.setdefault(f"{kernel}.{dtype}", []).append(little.time_s - little.slowest_s)
+        rest.setdefault(floor_key(rows.family[0], kernel, dtype), []).append(little.time_s - little.slowest_s)
     floors, said = {}, {}
     for key, values in rest.items():
         left = np.concatenate(values)
@@ -115,7 +115,7 @@ def _sample(rows: Rows, gpu: GPU) -> _Sample:
     return _Sample(
         time_s=rows.time_s,
         slowest_s=slowest(f, 0.0)[1],
-        launch_s=np.full(len(rows), launch_floor(gpu, call.kernel, call.dtype)[0]),
+        launch_s=np.full(len(rows), launch_floor(gpu, rows.family[0], call.kernel, call.dtype)[0]),
         math_s=f.flop / gpu.peak_flop_per_s(call.dtype),
         dram_s=f.compulsory_bytes / gpu.dram_bytes_per_s,
         bytes_over_l2=f.compulsory_bytes / gpu.l2_bytes,

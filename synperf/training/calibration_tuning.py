@@ -19,6 +19,7 @@ from ..estimators.network import Network
 from ..estimators.weights import Weights
 from ..features import Features, features
 from ..hardware import GPU
+from ..hardware.launch import floor_key
 from ..hardware.records import typical_shares
 from ..kernels import KernelFamily, family
 from ..measurements import Rows
@@ -44,8 +45,8 @@ class Part:
 
     @property
     def pool(self) -> str:
-        """The `kernel.dtype` that engines share."""
-        return f"{self.call.kernel}.{self.call.dtype}"
+        """The kernel and format that engines share, as records call them."""
+        return floor_key(self.kind.name, self.call.kernel, self.call.dtype)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,7 +90,7 @@ def seen(parts: list[Part], gpu: GPU, size: int) -> Seen:
     base, floor, correction = (np.full(size, np.nan) for _ in range(3))
     logs, hidden = np.zeros((size, depth), np.float32), np.zeros((size, width), np.float32)
     for part in parts:
-        rates = sustained(gpu, part.call.kernel, part.call.dtype)
+        rates = sustained(gpu, part.kind.name, part.call.kernel, part.call.dtype)
         base_s, named = inputs(part.kind, part.call, gpu, part.features, rates)
         own = logarithms(named, base_s)
         last = part.network.hidden(own, part.group)
@@ -133,11 +134,12 @@ def moved(gpu: GPU, parts: list[Part], pools: list[str], x: np.ndarray) -> GPU:
         for name, by in zip(SHARES, x, strict=False)
     )
     floors: dict[str, float] = {}
-    first = {part.pool: part.call for part in reversed(parts)}
+    first = {part.pool: part for part in reversed(parts)}
     for pool, by in zip(pools, x[len(SHARES) :], strict=True):
         if by:
-            call = first[pool]
-            floors[pool] = sustained(gpu, call.kernel, call.dtype).launch_s * float(np.exp(by))
+            part = first[pool]
+            floor_s = sustained(gpu, part.kind.name, part.call.kernel, part.call.dtype).launch_s
+            floors[pool] = floor_s * float(np.exp(by))
     merged: Mapping[str, float] = MappingProxyType({**record.launch_floor_s, **floors})
     found = replace(record, launch_floor_s=merged, clock_share=clock, dram_share=dram)
     return replace(gpu, calibration=found)
@@ -147,7 +149,7 @@ def _cost(parts: list[Part], time_s: np.ndarray, gpu: GPU, pools: list[str], x: 
     """Sum of the errors of the rows in use, and what the moves cost."""
     at, total = moved(gpu, parts, pools, x), 0.0
     for part in parts:
-        rates = sustained(at, part.call.kernel, part.call.dtype)
+        rates = sustained(at, part.kind.name, part.call.kernel, part.call.dtype)
         base_s, named = inputs(part.kind, part.call, at, part.features, rates)
         ratio = np.exp(part.network.correction(logarithms(named, base_s), part.group))
         error = np.abs(np.maximum(base_s * ratio, part.features.floor_s) / time_s[part.index] - 1.0)

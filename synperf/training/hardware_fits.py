@@ -2,6 +2,7 @@
 
 * launch floor of a kernel and format: the median of measured time - slowest pipe over the launches whose slowest
   pipe takes under 0.3 us: a value that half of the next-to-empty launches stay under.
+  Of families whose shortest calls take longer: the same over the twentieth of the calls that has least work.
 * clock share: P95 of achieved FLOP rate / published peak over bf16 shapes with m, n, k >= 4096 whose intensity is
   at least four times the ridge. Narrower formats are left out: what they lose is not clock but quantisation.
 * DRAM share: P95 of compulsory bytes / (time - launch floor) / published bandwidth over bf16 shapes whose
@@ -14,18 +15,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from ..estimators.analytical import slowest
 from ..features import features
 from ..hardware import GPU, DType
+from ..hardware.launch import floor_key
 from ..kernels import family
 from ..measurements import Rows
 from ..numeric import concatenated
 
 LITTLE_WORK_S = 0.3e-6
+LEAST_WORK = 0.05
+LEAST_FLOOR_S = 1e-6
+EXTENTS = ("m", "n", "k", "tokens", "hidden", "batch", "kv_len")
 LEAST_ROWS = 20  # fewer say nothing about a quantile
 LARGE_EXTENT = 4096
 FAR_FROM_RIDGE = 4.0
@@ -58,10 +63,11 @@ class Sample:
 
 
 def samples(rows: Rows, gpu: GPU) -> dict[str, Sample]:
-    """Training rows by `kernel.dtype`, all engines together."""
+    """Training rows by kernel and format, as records call them; all engines together."""
     found: dict[str, list[Sample]] = {}
-    for (kernel, dtype, _), part in rows.take(~rows.is_test).groups("kernel", "dtype", "engine"):
-        found.setdefault(f"{kernel}.{dtype}", []).append(_sample(part, gpu))
+    for _, part in rows.take(~rows.is_test).groups(*rows.labels()):
+        key = floor_key(part.family[0], part.kernel[0], part.fields["dtype"][0])
+        found.setdefault(key, []).append(_sample(part, gpu))
     return {key: _join(parts) for key, parts in found.items()}
 
 
@@ -72,7 +78,7 @@ def _sample(rows: Rows, gpu: GPU) -> Sample:
         slowest_s=slowest(f, 0.0)[1],
         flop=f.flop,
         compulsory_bytes=f.compulsory_bytes,
-        least_extent=np.minimum.reduce([rows.fields[name] for name in ("m", "n", "k")]),
+        least_extent=np.minimum.reduce([rows.fields[name] for name in EXTENTS if name in rows.fields]),
     )
 
 
@@ -80,9 +86,9 @@ def _join(parts: list[Sample]) -> Sample:
     return Sample(**concatenated(parts))
 
 
-def launch_floor(sample: Sample) -> Fit | None:
+def launch_floor(sample: Sample, little_s: float = LITTLE_WORK_S) -> Fit | None:
     """Time of a launch with next to no work, or None where too few rows have so little."""
-    rest = (sample.measured_s - sample.slowest_s)[sample.slowest_s < LITTLE_WORK_S]
+    rest = (sample.measured_s - sample.slowest_s)[sample.slowest_s < little_s]
     if len(rest) < LEAST_ROWS:
         return None
     low, middle, high = np.quantile(rest, (0.1, 0.5, 0.9)) * 1e6
@@ -115,3 +121,15 @@ def launch_floors(found: Mapping[str, Sample]) -> dict[str, Fit]:
     """Launch floors by `kernel.dtype`, of those that have one."""
     fits = {key: launch_floor(sample) for key, sample in sorted(found.items())}
     return {key: fit for key, fit in fits.items() if fit is not None}
+
+
+def launch_floors_of_least_work(found: Mapping[str, Sample]) -> dict[str, Fit]:
+    """As `launch_floors`, of families whose shortest calls are longer: from the twentieth with least work.
+
+    A floor is at least a microsecond: where even these calls are long, their own work hides it.
+    """
+    fits = {
+        key: launch_floor(sample, max(float(np.quantile(sample.slowest_s, LEAST_WORK)), LITTLE_WORK_S))
+        for key, sample in sorted(found.items())
+    }
+    return {key: replace(fit, value=max(fit.value, LEAST_FLOOR_S)) for key, fit in fits.items() if fit is not None}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tomllib import loads
@@ -24,14 +24,23 @@ from ..errors import PerfError
 from ..evaluation.metrics import Errors
 from ..hardware import GPU, Calibration
 from ..measurements import Rows, aiconfigurator
-from .hardware_fits import NO_L2_SHARE, Fit, clock_share, dram_share, launch_floors, samples
+from .hardware_fits import (
+    NO_L2_SHARE,
+    Fit,
+    clock_share,
+    dram_share,
+    launch_floors,
+    launch_floors_of_least_work,
+    samples,
+)
 from .interval_fits import Residuals, ratios, residuals
 from .toml import Table, render
 
 PACKAGE = Path(__file__).parent.parent
 COMMAND = "python -m synperf.training.hardware_records"
 _HOW = "medians and P95 over training rows, synperf/training/hardware_fits.py says of which"
-_FAMILY = "gemm"
+_FAMILY = "gemm"  # whose rows tell the rates of a GPU
+_OTHERS = ("attention", "fused_moe")  # of which launch floors alone are fitted
 _BF16 = "cublas.bf16"
 
 
@@ -130,6 +139,10 @@ def _run(chosen: Sequence[str] | None) -> None:
     for key in track(keys, "fitting", console=console, disable=not sys.stderr.isatty()):
         rows, gpu = aiconfigurator.read(key, _FAMILY), hardware.gpu(key)
         record = fit(rows, gpu)
+        for family in _OTHERS:
+            if key in aiconfigurator.gpus(family):
+                other = samples(aiconfigurator.read(key, family), gpu)
+                record = replace(record, floors=record.floors | launch_floors_of_least_work(other))
         found.append(residuals(rows, gpu, record.calibration()))
         write(PACKAGE / "hardware" / "calibration" / f"{key}.toml", record_toml(key, record, found[-1]))
     if set(keys) == set(measured):

@@ -32,7 +32,7 @@ class Recipe:
 def by_part(rows: Rows) -> Iterator[tuple[str, np.ndarray]]:
     """(name, indices) of the rows that share a network: a format, or a format and a variant, `bf16.decode`."""
     variant = np.empty(len(rows), dtype=object)
-    for _, index in rows.indices("engine", "kernel", "dtype"):
+    for _, index in rows.indices(*rows.labels()):
         part = rows.take(index)
         variant[index] = family(part.family[0]).variant(part.call())
     name = np.array([f"{dtype}.{v}" if v else dtype for dtype, v in zip(rows.fields["dtype"], variant, strict=True)])
@@ -41,8 +41,7 @@ def by_part(rows: Rows) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def by_launch(rows: Rows, devices: Devices) -> Iterator[tuple[np.ndarray, Any, GPU, Rows]]:
-    """(indices, call that holds columns, GPU, rows) of every GPU, engine, kernel and format among the rows."""
-    labels = ("gpu", "engine", "kernel", "dtype")
-    for (key, *_), index in rows.indices(*labels):
+    """(indices, call that holds columns, GPU, rows) of every GPU, engine, kernel, format and the like."""
+    for (key, *_), index in rows.indices("gpu", *rows.labels()):
         part = rows.take(index)
         yield index, part.call(), devices[key], part

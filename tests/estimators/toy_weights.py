@@ -29,7 +29,7 @@ def names_and_ranges() -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     sizes = np.array([16, 100, 1000, 8192], dtype=float)
     m, n, k = (axis.ravel() for axis in np.meshgrid(sizes, sizes, sizes))
     call = Gemm(m=m, n=n, k=k, engine="vllm", kernel="cublas")
-    base_s, found = inputs(kind, call, gpu, features(kind, call, gpu), sustained(gpu, "cublas", call.dtype))
+    base_s, found = inputs(kind, call, gpu, features(kind, call, gpu), sustained(gpu, "gemm", "cublas", call.dtype))
     logs = logarithms(found, base_s)
     return tuple(found), logs.min(axis=0), logs.max(axis=0)
 

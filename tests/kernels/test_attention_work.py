@@ -68,7 +68,7 @@ def test_a_tables_own_kernel_source_is_a_name_of_the_kernel(name):
 
 def named(call, gpu, kernel="plain"):
     f = features(ATTENTION, call, gpu)
-    return inputs(ATTENTION, call, gpu, f, sustained(gpu, kernel, call.dtype))[1]
+    return inputs(ATTENTION, call, gpu, f, sustained(gpu, "attention", kernel, call.dtype))[1]
 
 
 @pytest.mark.parametrize("key", keys())

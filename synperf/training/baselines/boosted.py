@@ -59,7 +59,9 @@ def fit(rows: Rows, devices: Devices, seed: int, num_trees: int) -> Predictor:
 def columns(call: Any, gpu: GPU) -> list[Number]:
     """T in seconds, then what the trees see: the logged inputs, and which engine it is."""
     kind = family_of(call)
-    base_s, found = inputs(kind, call, gpu, features(kind, call, gpu), sustained(gpu, call.kernel, call.dtype))
+    base_s, found = inputs(
+        kind, call, gpu, features(kind, call, gpu), sustained(gpu, kind.name, call.kernel, call.dtype)
+    )
     return [base_s, *logarithms(found, base_s).T, *(float(call.engine == name) for name in engines())]
 
 

@@ -63,7 +63,7 @@ def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
     kind = family(rows.family[0])
     f = features(kind, call, gpu)
-    base_s, named = inputs(kind, call, gpu, f, sustained(gpu, call.kernel, call.dtype))
+    base_s, named = inputs(kind, call, gpu, f, sustained(gpu, kind.name, call.kernel, call.dtype))
     dropped = tuple(prefix for group in without for prefix in WITHOUT[group])
     kept = {name: value for name, value in named.items() if not (dropped and name.startswith(dropped))}
     return Table(

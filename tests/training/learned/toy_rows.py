@@ -29,7 +29,7 @@ def _part(key: str, engine: str, factor: float) -> Rows:
     n, k = (2.0 ** draw.integers(5, 14, SIZE) for _ in range(2))
     call = Gemm(m=m, n=n, k=k, engine=engine, kernel="cublas")
     time_s = (
-        factor * base(features(family("gemm"), call, gpu), gpu, call.dtype, sustained(gpu, "cublas", call.dtype))[0]
+        factor * base(features(family("gemm"), call, gpu), gpu, call.dtype, sustained(gpu, "gemm", "cublas", call.dtype))[0]
     )
     text = {"gpu": key, "family": "gemm", "engine": engine, "version": "1", "kernel": "cublas", "kernel_source": "x"}
     columns = {name: np.full(SIZE, value, dtype=object) for name, value in (text | {"source": "toy"}).items()}
