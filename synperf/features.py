@@ -50,13 +50,14 @@ class Features:
     padding: Number
     intensity_over_ridge: Number
     working_set_over_l2: Number
+    before_s: Number  # a pass that prepares operands
     fill_s: Number  # while an SM's tasks wait for their first data and last store; None where other tasks hide it
-    serial_s: Number  # reduction and fill: no pipe of an SM is busy meanwhile
+    serial_s: Number  # all that runs before or after the tasks, or while their pipes are idle
 
     def busy_s(self, pipe: str) -> Number:
         """How long a pipe keeps the call: its time on the busiest SM, and for the SM's own pipes what adds to it.
 
-        DRAM time hides the launch of the reduction and the fill of pipelines.
+        DRAM time hides the launch of the reduction and the fill of pipelines, and has the bytes of a pass before.
         """
         demand = self.pipes[pipe]
         return demand.sm_max_s if pipe == "dram" else demand.sm_max_s + self.serial_s
@@ -86,8 +87,9 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         padding=flop / padded_flop(groups),
         intensity_over_ridge=flop / compulsory / gpu.ridge_flop_per_byte(call.dtype),
         working_set_over_l2=compulsory / gpu.l2_bytes,
+        before_s=groups.before_s,
         fill_s=groups.fill_s,
-        serial_s=groups.reduction_s if groups.fill_s is None else groups.reduction_s + groups.fill_s,
+        serial_s=groups.reduction_s if groups.fill_s is None else groups.before_s + groups.fill_s + groups.reduction_s,
     )
 
 

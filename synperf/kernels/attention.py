@@ -15,7 +15,7 @@ from .attention_inputs import inputs
 from .attention_launch import assumptions, ctas_per_sm, launch
 from .attention_requests import keys_seen, pairs, requests
 from .attention_tiles import tiles_per_head, tiling
-from .attention_traits import traits
+from .attention_traits import Traits, traits
 from .attention_work import kv_bytes, out_bytes, work
 from .base import KernelFamily
 
@@ -37,16 +37,18 @@ def _page_table_bytes(p: Attention, keys: Number) -> Number:
     return 0.0 if p.page_size is None else 4.0 * keys / p.page_size  # a number of 32 bits per page
 
 
-def append_bytes(p: Attention) -> Number:
-    """Traffic of writing new keys and values to the cache, which engines do first; none with engine=plain."""
+def prepared_bytes(p: Attention, t: Traits) -> Number:
+    """Traffic of the engine's pass before: new keys and values are read, and written to the cache; by some, Q too."""
     if p.engine == "plain":
         return 0.0
-    r = requests(p)
-    return r.total(r.q) * p.kv_heads * (p.head_dim + p.v_head_dim) * kv_bytes(p)
+    queries = requests(p)
+    new = queries.total(queries.q)
+    found = new * p.kv_heads * (p.head_dim + p.v_head_dim) * (p.dtype.bytes + kv_bytes(p))
+    return found + new * p.heads * p.head_dim * (2.0 * p.dtype.bytes) if t.prepares_queries else found
 
 
 def dram_bytes(p: Attention, gpu: GPU) -> Number:
-    """DRAM traffic of a launch that finds L2 cold: compulsory bytes, the cache's new ones, keys that are read again.
+    """DRAM traffic of a launch that finds L2 cold: compulsory bytes, the pass before, keys that are read again.
 
     The tiles that run at once read the keys of a head together. Where a head has more tiles than there are SMs, later
     ones read the keys again; L2 serves them for the share of one head's keys that it holds.
@@ -57,7 +59,7 @@ def dram_bytes(p: Attention, gpu: GPU) -> Number:
     of_head = keys_seen(p, r) * (p.head_dim + p.v_head_dim) * kv_bytes(p)
     missed = maximum(1.0 - gpu.l2_bytes / of_head, 0.0)
     repeated = r.total((passes - 1.0) * missed * of_head) * p.kv_heads
-    return compulsory_bytes(p) + append_bytes(p) + repeated
+    return compulsory_bytes(p) + prepared_bytes(p, t) + repeated
 
 
 def decompose(p: Attention, gpu: GPU) -> TaskGroups:
@@ -77,6 +79,7 @@ def decompose(p: Attention, gpu: GPU) -> TaskGroups:
         shared_bytes=w.step.shared_bytes * each,
         ctas_per_sm=ctas_per_sm(w, gpu, p.dtype),
         sm_max_tasks=busiest,
+        before_s=prepared_bytes(p, w.traits) / gpu.dram_bytes_per_s,
         fill_s=w.fill_s,
         reduction_s=where(w.is_split, w.traits.reduction_s, 0.0),
     )

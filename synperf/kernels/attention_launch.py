@@ -82,5 +82,6 @@ def assumptions(p: Attention, gpu: GPU) -> tuple[str, ...]:
     """What is in the time besides attention itself."""
     if p.engine == "plain":
         return ()
-    kernel = traits(gpu, p.dtype, p.engine, p.kernel).kernel
-    return (f"dram: with {kernel}, new keys and values are written to the cache first",)
+    t = traits(gpu, p.dtype, p.engine, p.kernel)
+    queries = ", and queries rotated" if t.prepares_queries else ""
+    return (f"dram: with {t.kernel}, new keys and values are written to the cache{queries} in a pass before",)

@@ -24,6 +24,7 @@ class Traits:
     few_rows: tuple[float, ...]
     splits_at: float
     stages: int
+    prepares_queries: bool
     fill_s: float  # per tile
     dims: tuple[float, ...]
     rows: tuple[float, ...]
@@ -55,6 +56,7 @@ def traits(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Tr
         few_rows=tuple(map(float, listed["few_rows"])),
         splits_at=listed["splits_at"],
         stages=listed["stages"],
+        prepares_queries=listed["prepares"] == "qkv",
         fill_s=listed["fill"] / gpu.clock_hz,
         dims=tuple(float(d) for d in tiles),
         rows=tuple(float(tile[0]) for tile in tiles.values()),

@@ -157,11 +157,11 @@ def _splits(
     p: Attention, gpu: GPU, t: Traits, r: Requests, tile: Tiling, s: Steps, tiles: Number, is_split: Number
 ) -> Number:
     """Parts per tile by the kernel's own rule, two or more; 1 where nothing is split."""
-    if not np.any(is_split):
+    if not (is_split.any() if is_array(is_split) else is_split):
         return 1.0 + 0.0 * tiles
     blocks = r.most(s.longest)
     if t.kernel == "flashinfer":
-        page = p.page_size or 1 if not is_array(p.page_size) else p.page_size
+        page = 1 if p.page_size is None else p.page_size
         most = 2.0 * gpu.num_sms / tile.heads  # two CTAs per SM, over the heads of the grid
         if r.differ and np.ndim(most) == 0 and not is_array(p.page_size):
             chunk: Number = planned_chunk(np.broadcast_to(s.tiles, r.kv.shape) * r.count, r.kv, most, int(page))

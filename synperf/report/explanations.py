@@ -88,6 +88,8 @@ def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
     times = {name: (format_time(pipe["gpu_s"]), format_time(pipe["sm_max_s"])) for name, pipe in x.pipes().items()}
     if x.features.reduction_s:
         times["reduction"] = ("", format_time(x.features.reduction_s))
+    if x.features.before_s:
+        times["before"] = ("", format_time(x.features.before_s))
     if x.features.fill_s:
         times["fill"] = ("", format_time(x.features.fill_s))
     times["launch"] = ("", format_time(x.launch_floor_s))
@@ -95,9 +97,10 @@ def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
 
 
 def _mark(x: Explanation, name: str) -> str:
-    """What is said beside the limiter; reduction and fill add to every pipe but DRAM, which hides them."""
+    """What is said beside the limiter; what runs beside the pipes adds to all but DRAM, which hides it."""
     if name != x.estimate.limiter:
         return ""
-    parts = {"the reduction": x.features.reduction_s, "the fill": x.features.fill_s}
-    adds = [part for part, time_s in parts.items() if time_s and name in x.features.pipes and name != "dram"]
+    f = x.features
+    parts = {"the pass before": f.before_s, "the reduction": f.reduction_s, "the fill": f.fill_s}
+    adds = [part for part, time_s in parts.items() if time_s and name in f.pipes and name != "dram"]
     return f"the limit, with {' and '.join(adds)}" if adds else "the limit"

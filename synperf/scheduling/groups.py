@@ -25,6 +25,7 @@ class TaskGroups:
     shared_bytes: Number = 0.0  # through shared memory
     ctas_per_sm: Number = 1  # resident at once, by registers and shared memory
     reduction_s: Number = 0.0  # a launch that sums partial results afterwards
+    before_s: Number = 0.0  # a pass that prepares operands, where `fill_s` is given
     fill_s: Number = None  # what the tasks of the busiest SM wait for their first data and for their last store
     sm_max_tasks: Number = None  # of the busiest SM, where tasks are unequal and the work above is that of the mean one
     call: Number = None

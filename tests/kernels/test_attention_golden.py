@@ -88,7 +88,10 @@ def test_compulsory_bytes_of_decode_are_the_cache_and_a_row():
 def test_engines_write_new_keys_to_the_cache_first():
     own, engine = (square(q_len=1, engine=name) for name in ("plain", "vllm"))
     a100 = synperf.gpu("a100_sxm")
-    assert ATTENTION.dram_bytes(engine, a100) - ATTENTION.dram_bytes(own, a100) == 256 * 2
+    assert ATTENTION.dram_bytes(engine, a100) - ATTENTION.dram_bytes(own, a100) == 2 * 256 * 2  # read and written
+    rotates = square(q_len=1, engine="trtllm")
+    assert ATTENTION.dram_bytes(rotates, a100) - ATTENTION.dram_bytes(engine, a100) == 2 * 128 * 2
+    assert features(ATTENTION, engine, a100).before_s == 1024 / a100.dram_bytes_per_s
 
 
 def test_a_window_leaves_out_keys_that_no_query_sees():
