@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .kernels.attention_call import Attention
     from .kernels.gemm_call import Gemm
     from .kernels.grouped_gemm_call import GroupedGemm
+    from .kernels.mla_call import Mla
     from .kernels.moe_call import FusedMoe
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "FusedMoe",
     "Gemm",
     "GroupedGemm",
+    "Mla",
     "PerfError",
     "UnknownNameError",
     "UnsupportedError",
@@ -52,6 +54,7 @@ _HOMES = {
     "kernels.attention_call": ("Attention",),
     "kernels.gemm_call": ("Gemm",),
     "kernels.grouped_gemm_call": ("GroupedGemm",),
+    "kernels.mla_call": ("Mla",),
     "kernels.moe_call": ("FusedMoe",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -7,11 +7,13 @@ Source: FlashAttention-2, arXiv 2307.08691; FlashAttention-3, arXiv 2407.08608; 
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..hardware import GPU
-from ..numeric import Number, ceil_div, maximum, where
+from ..numeric import Number, ceil_div, is_array, maximum, where
 from ..scheduling import TaskGroups
 from .attention_call import Attention
-from .attention_inputs import inputs
+from .attention_inputs import STEPPED, inputs
 from .attention_launch import assumptions, ctas_per_sm, launch
 from .attention_requests import keys_seen, pairs, requests
 from .attention_tiles import tiles_per_head, tiling
@@ -85,6 +87,16 @@ def decompose(p: Attention, gpu: GPU) -> TaskGroups:
     )
 
 
+def variant(p: Attention) -> Number:
+    """`encoder` without a causal mask, else `decode` of one query a request, else `prefill`."""
+    if not p.causal:
+        return "encoder"
+    if is_array(p.q_len):
+        return np.where(p.q_len == 1, "decode", "prefill")
+    longest = p.q_len if p.q_lens is None else max(p.q_lens)
+    return "decode" if longest == 1 else "prefill"
+
+
 FAMILY = KernelFamily(
     name="attention",
     call_type=Attention,
@@ -96,5 +108,8 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=Attention(batch=4, q_len=4096, kv_len=4096, heads=32, kv_heads=8, head_dim=128),
     inputs=inputs,
+    stepped=STEPPED,
+    shape=("heads", "kv_heads", "head_dim"),
+    variant=variant,
     summary="softmax(Q K^T) V: prefill, decode, chunked, sliding windows, grouped heads, requests of any lengths",
 )

@@ -14,6 +14,10 @@ from .attention_split import num_splits
 from .attention_tiles import Tiling, steps
 from .attention_work import RESCALE_FLOP, SCORE_FLOP, kv_bytes, out_bytes, work
 
+STEPPED = (
+    "requests", "q_len", "kv_len", "math_over_dram", "tasks_per_sm", "longest_64x64",
+    "fill_64x64", "fill_128x128", "chunk", "split_fill",
+)  # fmt: skip
 TILES = ((16, 64), (64, 64), (128, 128))
 _TILES: tuple[tuple[float, float, str, str, str], ...] = tuple(
     (float(q), float(kv), f"time_{q}x{kv}", f"fill_{q}x{kv}", f"longest_{q}x{kv}") for q, kv in TILES

@@ -28,9 +28,8 @@ def _part(key: str, engine: str, factor: float) -> Rows:
     m = 2.0 ** draw.integers(0, 13, SIZE)
     n, k = (2.0 ** draw.integers(5, 14, SIZE) for _ in range(2))
     call = Gemm(m=m, n=n, k=k, engine=engine, kernel="cublas")
-    time_s = (
-        factor * base(features(family("gemm"), call, gpu), gpu, call.dtype, sustained(gpu, "gemm", "cublas", call.dtype))[0]
-    )
+    rates = sustained(gpu, "gemm", "cublas", call.dtype)
+    time_s = factor * base(features(family("gemm"), call, gpu), gpu, call.dtype, rates)[0]
     text = {"gpu": key, "family": "gemm", "engine": engine, "version": "1", "kernel": "cublas", "kernel_source": "x"}
     columns = {name: np.full(SIZE, value, dtype=object) for name, value in (text | {"source": "toy"}).items()}
     fields = {"m": m, "n": n, "k": k, "batch": np.ones(SIZE), "dtype": np.full(SIZE, "bf16", dtype=object)}
