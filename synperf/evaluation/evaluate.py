@@ -12,6 +12,7 @@ from .. import hardware
 from ..errors import FieldError
 from ..hardware import GPU
 from ..measurements import Rows, aiconfigurator
+from ..training.recipe import by_kernel
 from ..version import VERSION
 from .metrics import Errors, coverage, relative_width, share_below
 from .predictions import Predictions, predictions
@@ -137,8 +138,10 @@ def score(
     for done, part in enumerate(rows):
         key = str(part.gpu[0])
         total: list[Predictions] = []
-        for label, group in part.groups("engine", "kernel", "dtype"):
-            found = predictions(group, devices[key], origin)
+        for (_, *label), index in by_kernel(part):
+            group = part.take(index)
+            launches = [predictions(one, devices[key], origin) for _, one in group.groups(*group.labels())]
+            found = Predictions.join(launches)
             scores += _scores(found, key, *label)
             found_regimes += regimes(found, key, *label)
             by_dtype.setdefault(label[-1], []).append(found)

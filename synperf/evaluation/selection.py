@@ -12,11 +12,11 @@ from .. import hardware
 from ..errors import FieldError, UnknownNameError
 from ..hardware import DType
 from ..measurements import Rows
+from ..training.recipe import by_kernel
 
 RANDOM_MODULUS = 5
 ROWS_PER_GROUP = 8000  # more hardly help a network that is to compare recipes
 SEED = 42
-LABELS = ("gpu", "engine", "kernel", "dtype")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ def _sample(rows: Rows, selection: Selection, is_test: IsTest) -> Pool:
     """At most `rows_per_group` rows of each kind, the first ones of an order that is drawn for each group by itself."""
     test, whole = is_test(rows), np.zeros(len(rows), dtype=bool)
     fitted, scored = whole.copy(), whole.copy()
-    for label, index in rows.indices(*LABELS):
+    for label, index in by_kernel(rows):
         order = np.random.default_rng([selection.seed, crc32(".".join(label).encode())]).permutation(index)
         whole[order[: selection.rows_per_group]] = True
         fitted[order[~test[order]][: selection.rows_per_group]] = True

@@ -12,8 +12,9 @@ from ..errors import FieldError, UnknownNameError
 from ..hardware import GPU, Calibration
 from ..hardware.twins import TWINS
 from ..measurements import Rows
+from ..training.recipe import by_kernel
 from .devices import published
-from .selection import LABELS, ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_split_test
+from .selection import ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_split_test
 
 RANDOM, NEW_SHAPE, UNSEEN_GPU, FEW_SHOT, PAPER_FP8 = "random", "new-shape", "unseen-gpu", "few-shot", "paper-fp8"
 SPLITS: Mapping[str, str] = {
@@ -138,7 +139,7 @@ def held_out_sets(gpus: tuple[str, ...], hold_out: tuple[str, ...] = ()) -> list
 def _seen(pool: Pool) -> Case:
     """Every GPU is fitted to. Test rows of a GPU, engine, kernel and format without training rows are not scored."""
     test = pool.test.copy()
-    for _, index in pool.rows.indices(*LABELS):
+    for _, index in by_kernel(pool.rows):
         if not pool.fit[index].any():
             test[index] = False
     return _checked(ALL, pool, pool.fit, {TEST: test}, {key: hardware.gpu(key) for key in pool.gpus()})

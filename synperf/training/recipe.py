@@ -40,6 +40,16 @@ def by_part(rows: Rows) -> Iterator[tuple[str, np.ndarray]]:
         yield str(one), np.flatnonzero(name == one)
 
 
+def by_kernel(rows: Rows) -> Iterator[tuple[tuple[str, str, str, str], np.ndarray]]:
+    """((GPU, engine, kernel, part), indices) of the rows, in this order; parts as `by_part` names them."""
+    found = [
+        ((gpu, engine, kernel, part), index[own])
+        for part, index in by_part(rows)
+        for (gpu, engine, kernel), own in rows.take(index).indices("gpu", "engine", "kernel")
+    ]
+    yield from sorted(found, key=lambda one: one[0])
+
+
 def by_launch(rows: Rows, devices: Devices) -> Iterator[tuple[np.ndarray, Any, GPU, Rows]]:
     """(indices, call that holds columns, GPU, rows) of every GPU, engine, kernel, format and the like."""
     for (key, *_), index in rows.indices("gpu", *rows.labels()):
