@@ -246,17 +246,23 @@ def _cache_state(found: Answer, single: bool) -> tuple[str, ...]:
 
 def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
     """The names that are set in each row, which rows of one pattern share."""
-    found: list[tuple[str, ...]] = [always] * len(beyond)
-    rows = np.flatnonzero(beyond.any(axis=1))
-    if not len(rows):
-        return found
-    packed = np.packbits(beyond[rows], axis=1)
-    patterns, which = np.unique(packed.view(f"V{packed.shape[1]}")[:, 0], return_inverse=True)
-    bits = np.unpackbits(patterns.view(np.uint8).reshape(len(patterns), -1), axis=1, count=beyond.shape[1])
-    shown = [always + tuple(names[i] for i in np.flatnonzero(pattern)) for pattern in bits]
-    for row, pattern in zip(rows.tolist(), which.tolist(), strict=True):
-        found[row] = shown[pattern]
+    packed = np.packbits(beyond, axis=1)
+    words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    code = np.zeros(len(packed), dtype=np.int64)
+    for word in words.view(np.uint64).T:
+        values, own = np.unique(word, return_inverse=True)
+        _, first, code = np.unique(code * len(values) + own, return_index=True, return_inverse=True)
+    shown = np.empty(len(first), dtype=object)
+    for i, row in enumerate(first.tolist()):
+        shown[i] = _shown(always, names, beyond[row].tobytes())
+    found: list[tuple[str, ...]] = shown[code].tolist()
     return found
+
+
+@lru_cache(maxsize=65536)
+def _shown(always: tuple[str, ...], names: tuple[str, ...], beyond: bytes) -> tuple[str, ...]:
+    return always + tuple(name for name, is_set in zip(names, beyond, strict=True) if is_set)
 
 
 @lru_cache(maxsize=4096)
