@@ -36,6 +36,8 @@ class Network:
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
+        if len(logs) == 1:
+            return self._hidden_of_one(logs[0], group)[None]
         columns = logs.T
         if len(logs) <= BLOCK:
             return self._hidden(columns, group).T
@@ -44,6 +46,22 @@ class Network:
             rows = slice(start, start + BLOCK)
             found[:, rows] = self._hidden(columns[:, rows], group)
         return found.T
+
+    def _hidden_of_one(self, logs: np.ndarray, group: int) -> np.ndarray:
+        """(Hlast,) of one row: an input within its range is one piece more, so that all are cut in one go."""
+        one = _of_one(self)
+        through = logs.take(one.taken)
+        through -= one.start
+        through *= one.per_width
+        np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
+        x: np.ndarray = one.layers[0].dot(through)
+        x += one.first_bias[group]
+        np.maximum(x, 0.0, out=x)
+        for weight, bias in zip(one.layers[1:], one.biases, strict=True):
+            x = weight.dot(x)
+            x += bias
+            np.maximum(x, 0.0, out=x)
+        return x
 
     def _hidden(self, columns: np.ndarray, group: int) -> np.ndarray:
         """(Hlast, rows): inputs and units lie one after the other, the rows of each side by side."""
@@ -74,6 +92,10 @@ class Network:
 
     def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base) of a last hidden layer, float64."""
+        if len(hidden) == 1:
+            one = _of_one(self)
+            alone = float(hidden[0].dot(one.last)) + one.last_bias
+            return np.array([min(max(alone, one.out_low[group]), one.out_high[group])])
         last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
         cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
         return cut.astype(np.float64)
@@ -107,6 +129,44 @@ def _made(n: Network) -> _Made:
         layers=tuple(np.ascontiguousarray(w.T) for w in n.weights[:-1]),
         first_bias=(n.biases[0] + n.shift)[..., None],
         biases=tuple(bias[:, None] for bias in n.biases[1:-1]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _OfOne:
+    """The same for one row, without its second dimension; what an input adds is folded into the first layer."""
+
+    taken: np.ndarray  # (D + S B,) the input of each piece, the D inputs themselves first
+    start: np.ndarray
+    per_width: np.ndarray
+    layers: tuple[np.ndarray, ...]
+    first_bias: tuple[np.ndarray, ...]  # by group
+    biases: tuple[np.ndarray, ...]
+    last: np.ndarray
+    last_bias: float
+    out_low: list[float]
+    out_high: list[float]
+
+
+@lru_cache(maxsize=256)
+def _of_one(n: Network) -> _OfOne:
+    made, num, width = _made(n), len(n.inputs), n.high - n.low
+    first = made.layers[0].copy()
+    first[:, :num] *= width
+    moved = n.biases[0] + n.shift + n.low @ n.weights[0][:num]
+    with np.errstate(divide="ignore"):
+        per_width = np.where(width > 0, 1.0 / width, 0.0)
+    return _OfOne(
+        taken=np.concatenate([np.arange(num), np.repeat(n.encoded, made.start.shape[1])]),
+        start=np.concatenate([n.low, made.start.ravel()]),
+        per_width=np.concatenate([per_width, made.per_width.ravel()]).astype(np.float32),
+        layers=(first, *made.layers[1:]),
+        first_bias=tuple(moved.astype(np.float32)),
+        biases=n.biases[1:-1],
+        last=np.ascontiguousarray(n.weights[-1][:, 0]),
+        last_bias=float(n.biases[-1][0]),
+        out_low=n.out_low.tolist(),
+        out_high=n.out_high.tolist(),
     )
 
 

@@ -161,8 +161,11 @@ def whole_cost(
 def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, float]:
     """`num_tasks` and `whole_cost` of one call, bit for bit, in one step: every call tries many tiles.
 
-    A cost above `least`, which nobody wants, is inf.
+    A cost above `least`, which nobody wants, is inf; so are the tasks where slices cannot lower it.
     """
+    own_s = ceil(p.k / c.tile_k) * (c.tile_k * c.step_s)
+    if own_s > least and not c.may_split:
+        return inf, inf
     m, n, k, tile_m, tile_n, cluster_m, cluster_n = p.m, p.n, p.k, c.tile_m, c.tile_n, c.cluster_m, c.cluster_n
     tiles_m, tiles_n = float(ceil(m / tile_m)), float(ceil(n / tile_n))
     if cluster_m != 1.0:
@@ -170,7 +173,7 @@ def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int, least: float) -> tupl
     if cluster_n != 1.0:
         tiles_n = ceil(tiles_n / cluster_n) * cluster_n
     num_tiles = tiles_m * tiles_n * p.batch
-    per_sm, own_s = ceil(num_tiles / num_sms), ceil(k / c.tile_k) * (c.tile_k * c.step_s)
+    per_sm = ceil(num_tiles / num_sms)
     if per_sm * own_s > least:
         return num_tiles, inf
     rows, columns = m if m <= tile_m else tile_m, n if n <= tile_n else tile_n
