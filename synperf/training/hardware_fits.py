@@ -30,7 +30,7 @@ from ..numeric import concatenated
 LITTLE_WORK_S = 0.3e-6
 LEAST_WORK = 0.05
 LEAST_FLOOR_S = 1e-6
-EXTENTS = ("m", "n", "k", "tokens", "hidden", "batch", "kv_len")
+EXTENTS = ("m", "n", "k")  # of the family that tells the rates
 LEAST_ROWS = 20  # fewer say nothing about a quantile
 LARGE_EXTENT = 4096
 FAR_FROM_RIDGE = 4.0
@@ -78,7 +78,7 @@ def _sample(rows: Rows, gpu: GPU) -> Sample:
         slowest_s=slowest(f, 0.0)[1],
         flop=f.flop,
         compulsory_bytes=f.compulsory_bytes,
-        least_extent=np.minimum.reduce([rows.fields[name] for name in EXTENTS if name in rows.fields]),
+        least_extent=np.minimum.reduce([rows.fields.get(name, np.zeros(len(rows))) for name in EXTENTS]),
     )
 
 
