@@ -16,7 +16,7 @@ from ...hardware.twins import kin
 from .data import Table
 from .fit import origins
 from .regimes import Spread, regimes, scaled, widening
-from .stages import ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without
+from .stages import HELD, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without
 from .unseen import Case, unseen
 
 
@@ -24,8 +24,10 @@ def cards(
     part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
 ) -> Iterator[NetworkCard]:
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
-    rows = int((~data.held_out).sum())
-    yield _card(part, KNOWN, known, rows, data, spreads.regimes(part))
+    held = networks.get(f"{part}.{HELD}")
+    rows = len(data) if held is not None else int((~data.held_out).sum())
+    card = _card(part, KNOWN, held or known, rows, data, spreads.regimes(part))
+    yield msgspec.structs.replace(card, groups=known.groups)
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
@@ -60,6 +62,8 @@ def _spreads(network: Network, data: Table) -> dict[str, Spread]:
     """The errors of every group of a network, those of the middle of several engines included."""
     found = {}
     for name, index in origins(data, known=True).rows_of.items():
+        if name not in network.groups:
+            continue
         correction = network.correction(data.logs[index], network.groups.index(name))
         time_s, apart = data.base_s[index] * np.exp(correction), data.target[index] - correction
         found[name] = Spread(time_s=time_s, apart=apart, held_out=data.held_out[index])
@@ -77,24 +81,30 @@ def _case(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Ca
 
 
 def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(predicted time, log(measured / predicted)) of every row, each by its own group, else by the middle of all."""
-    correction = np.zeros(len(rows))
+    """(predicted time, log(measured / predicted)) of every row, each by its own group, else by the middle of all.
+
+    Rows that the network has no group for are nan.
+    """
+    correction = np.full(len(rows), np.nan)
     for name, index in origins(rows, known).rows_of.items():
         if "*" in name:
             continue
         kernel = name.rpartition(".")[2]
-        group = next(g for g in (name, f"*.{kernel}", "*") if g in network.groups)
+        group = next((g for g in (name, f"*.{kernel}", "*") if g in network.groups), None)
+        if group is None:
+            continue
         correction[index] = network.correction(rows.logs[index], network.groups.index(group))
     return rows.base_s * np.exp(correction), rows.target - correction
 
 
 def _scores(rows: Table, apart: np.ndarray) -> dict[str, dict[str, float]]:
     """Errors on the held-out rows of every GPU, and of all."""
-    found = {}
-    for gpu in (*sorted(set(rows.gpu)), "all"):
-        own = np.exp(-apart[(rows.gpu == gpu) | (gpu == "all")])
-        e = Errors.of(own, np.ones_like(own))
-        found[gpu] = {"rows": len(own), "mape": e.mape, "median": e.median, "p90": e.p90}
+    found, known = {}, np.isfinite(apart)
+    for gpu in (*sorted(set(rows.gpu[known])), "all"):
+        own = np.exp(-apart[known & ((rows.gpu == gpu) | (gpu == "all"))])
+        if len(own):
+            e = Errors.of(own, np.ones_like(own))
+            found[gpu] = {"rows": len(own), "mape": e.mape, "median": e.median, "p90": e.p90}
     return {gpu: _plain(score) for gpu, score in found.items()}
 
 
@@ -116,6 +126,6 @@ def _card(
         groups=network.groups,
         num_layers=len(network.weights),
         rows=rows,
-        held_out=_scores(kept, errors(network, kept, known=scope == KNOWN)[1]),
+        held_out=_scores(kept, errors(network, kept, known=scope == KNOWN)[1]) if len(kept) else {},
         regimes=found,
     )

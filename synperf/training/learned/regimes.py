@@ -47,7 +47,7 @@ def regimes(
     for start, end, said in _bands(groups):
         sizes = {group: _size(spread, start, end) for group, spread in groups.items()}
         left = scaled(groups, start, end)
-        low, high = np.quantile(left, (tail, 1 - tail))
+        low, high = np.quantile(left, (tail, 1 - tail)) if len(left) else (0.0, 0.0)
         if elsewhere is not None and len(left) < LEAST_ROWS:
             own, others = len(left) / (len(left) + LEAST_ROWS), np.quantile(elsewhere, (tail, 1 - tail))
             low, high = own * np.array([low, high]) + (1 - own) * others

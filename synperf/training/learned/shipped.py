@@ -15,15 +15,17 @@ import numpy as np
 
 from ...estimators.inputs import VERSION as INPUTS_VERSION
 from ...estimators.network import Network
+from ...estimators.shapes import AXES
 from ...estimators.weights import FORMAT, KNOWN, Card, NetworkCard, of_tables, serialize, tensors
 from ...measurements import Rows
 from ...tables.outfile import replacing
 from ...version import VERSION
 from ..recipe import Devices, by_part
+from ..shapes import shapes
 from .cards import Spreads, cards, tables_card
 from .data import table
 from .fit import Settings, fit
-from .stages import TABLES, Stage, stages
+from .stages import FEW_SHAPES, HELD, TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
 Progress = Callable[[str, int, int], None]  # (stage, epochs done, of all)
@@ -76,20 +78,29 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     """Cards and arrays of the weights for these rows, of which test rows and biased ones are left out."""
     began, family = monotonic(), str(rows.family[0])
     rows = rows.take(~(rows.is_test | rows.biased))
-    tables = {part: table(rows.take(index), devices) for part, index in by_part(rows)}
-    seed = training.seed
-    networks = training.networks([stage for part, data in tables.items() for stage in stages(part, data, seed)])
-    known, large = ({part: networks[f"{part}.{which}"] for part in tables} for which in (KNOWN, TABLES))
-    small = Spreads.of(tables, known)
-    own = [card for part, data in tables.items() for card in cards(part, data, networks, small, seed)]
-    spread = Spreads.of(tables, large)
-    others = [tables_card(part, data, large[part], spread) for part, data in tables.items()]
+    parts = {part: rows.take(index) for part, index in by_part(rows)}
+    tables = {part: table(own, devices) for part, own in parts.items()}
+    few = {part: len(shapes(own)[0]) < FEW_SHAPES for part, own in parts.items()}
+    seed, has_tables = training.seed, family in AXES
+    networks = training.networks(
+        [
+            stage
+            for part, data in tables.items()
+            for stage in stages(part, data, seed, has_tables=has_tables, few_shapes=few[part])
+        ]
+    )
+    spread = Spreads.of(tables, {part: networks.get(f"{part}.{HELD}", networks[f"{part}.{KNOWN}"]) for part in tables})
+    made = {family: [card for part, data in tables.items() for card in cards(part, data, networks, spread, seed)]}
+    if has_tables:
+        large = {part: networks[f"{part}.{TABLES}"] for part in tables}
+        spread = Spreads.of(tables, large)
+        made[of_tables(family)] = [tables_card(part, data, large[part], spread) for part, data in tables.items()]
     return {
         name: (
             _whole(name, rows, found, began, command, seed),
             {key: array for card in found for key, array in tensors(card.name, networks[card.name]).items()},
         )
-        for name, found in ((family, own), (of_tables(family), others))
+        for name, found in made.items()
     }
 
 

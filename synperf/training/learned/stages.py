@@ -19,6 +19,8 @@ from .fit import Settings
 
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
 ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
+FEW_SHAPES = 100  # of which one in ten is too much to lose
+HELD = "held"  # a network that has not seen the held-out shapes, beside one that has
 TABLES = "tables"  # the larger network of a format
 
 
@@ -32,11 +34,20 @@ class Stage:
     settings: Settings
 
 
-def stages(part: str, data: Table, seed: int) -> Iterator[Stage]:
-    """The known network, and where there are several GPUs the general one and those without some of them."""
+def stages(part: str, data: Table, seed: int, *, has_tables: bool, few_shapes: bool) -> Iterator[Stage]:
+    """The known network, and where there are several GPUs the general one and those without some of them.
+
+    `has_tables` says whether measured tables of the family are interpolated, for which there is a larger network.
+    Where there are `few_shapes`, the known network is fitted to all of them, and one that was not (`HELD`) tells how
+    far errors go.
+    """
     fitted = data.take(~data.held_out)
-    yield Stage(name=f"{part}.{KNOWN}", rows=fitted, known=True, settings=Settings.for_rows(len(fitted)))
-    yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted)))
+    name = HELD if few_shapes else KNOWN
+    yield Stage(name=f"{part}.{name}", rows=fitted, known=True, settings=Settings.for_rows(len(fitted)))
+    if few_shapes:
+        yield Stage(name=f"{part}.{KNOWN}", rows=data, known=True, settings=Settings.for_rows(len(data)))
+    if has_tables:
+        yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted)))
     if len(set(data.gpu)) < 2:
         return  # one GPU says nothing about others
     some = fitted.take(few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, seed))
