@@ -148,6 +148,18 @@ def is_random_test(rows: Rows) -> np.ndarray:
     return np.array(held, dtype=bool)
 
 
+def is_shard_test(rows: Rows) -> np.ndarray:
+    """Whether the crc32 of `{tp}x{ep}` leaves no remainder by 5: whole shards, of expert layers.
+
+    Raises:
+        FieldError: the calls have no shards.
+    """
+    if not {"tp", "ep"} <= rows.fields.keys():
+        raise FieldError(f"split: calls of {rows.family[0]} have no tp and ep; right would be another split")
+    shards = zip(rows.fields["tp"].astype(int).tolist(), rows.fields["ep"].astype(int).tolist(), strict=True)
+    return np.array([crc32(f"{tp}x{ep}".encode()) % RANDOM_MODULUS == 0 for tp, ep in shards], dtype=bool)
+
+
 def is_split_test(rows: Rows) -> np.ndarray:
     """The published split: new shapes of weights, or the rows of a file of test rows."""
     return rows.is_test

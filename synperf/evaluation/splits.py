@@ -14,12 +14,14 @@ from ..hardware.twins import TWINS
 from ..measurements import Rows
 from ..training.recipe import by_kernel
 from .devices import published
-from .selection import ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_split_test
+from .selection import ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_shard_test, is_split_test
 
-RANDOM, NEW_SHAPE, UNSEEN_GPU, FEW_SHOT, PAPER_FP8 = "random", "new-shape", "unseen-gpu", "few-shot", "paper-fp8"
+RANDOM, NEW_SHAPE, NEW_SHARD = "random", "new-shape", "new-shard"
+UNSEEN_GPU, FEW_SHOT, PAPER_FP8 = "unseen-gpu", "few-shot", "paper-fp8"
 SPLITS: Mapping[str, str] = {
     RANDOM: "one row in five, by a hash of the call and the engine",
     NEW_SHAPE: "the published split: calls whose weights have a shape that no training row has",
+    NEW_SHARD: "expert layers under a (tp, ep) that no training row has",
     UNSEEN_GPU: "GPUs of which no row is fitted to, twins left out together",
     FEW_SHOT: "as unseen-gpu, then corrected by few rows of the GPU",
     PAPER_FP8: "the paper's FP8 tables: trained on H20 and H800, tested on these, H100 and H200",
@@ -89,7 +91,7 @@ def selection(
 
 def test_of(split: str) -> IsTest:
     """What tells test rows."""
-    return is_random_test if split == RANDOM else is_split_test
+    return {RANDOM: is_random_test, NEW_SHARD: is_shard_test}.get(split, is_split_test)
 
 
 def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from synperf.errors import FieldError, UnknownNameError
-from synperf.evaluation.selection import Selection, is_random_test, is_split_test, pool
+from synperf.evaluation.selection import Selection, is_random_test, is_shard_test, is_split_test, pool
 from synperf.measurements import Rows
 
 from .toy_pools import identities, rows
@@ -89,3 +89,12 @@ def test_what_is_wrong_is_refused(arguments, error, said):
 def test_without_rows_there_is_nothing_to_do():
     with pytest.raises(FieldError, match="rows: none are left of these GPUs and formats"):
         pool([rows("l40s")], Selection(dtypes=("fp8",)), is_split_test)
+
+
+def test_shards_are_held_out_whole_and_only_where_calls_have_them():
+    part = rows("h100_sxm")
+    with pytest.raises(FieldError, match="calls of gemm have no tp and ep"):
+        is_shard_test(part)
+    tp, ep = np.array([1.0, 1.0, 2.0, 4.0]), np.array([8.0, 1.0, 8.0, 1.0])
+    shards = replace(part.take(slice(0, 4)), fields={"tp": tp, "ep": ep})
+    assert is_shard_test(shards).tolist() == [True, False, True, True]  # crc32 of 1x8, 1x1, 2x8, 4x1
