@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from ..achieved import Achieved
 from ..explanation import Explanation
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
@@ -11,18 +13,34 @@ from . import estimates, routing, unequal, waves
 from .text import labelled, paragraphs, share_full, table
 
 
-def to_dict(x: Explanation) -> dict[str, Any]:
-    """The keys of the estimate, then those of its parts."""
-    return {**estimates.to_dict(x.call, x.estimate), **x.to_dict()}
+def to_dict(x: Explanation, rates: Achieved | None = None) -> dict[str, Any]:
+    """The keys of the estimate, then those of its parts, and what a measured time came to."""
+    return {**estimates.to_dict(x.call, x.estimate), **x.to_dict(), **({"achieved": asdict(rates)} if rates else {})}
 
 
-def to_text(x: Explanation) -> str:
-    """The time, how the launch is laid out, and how long each pipe is busy."""
+def to_text(x: Explanation, rates: Achieved | None = None) -> str:
+    """The time, what a measured one came to, how the launch is laid out, and how long each pipe is busy."""
     return paragraphs(
         estimates.headline(x.call, x.estimate),
+        _achieved(x, rates) if rates else "",
         labelled(_launch(x)),
         table(("pipe", "whole GPU", "busiest SM", ""), _pipes(x), ("whole GPU", "busiest SM")),
         labelled(estimates.origin(x.call, x.gpu, x.estimate)),
+    )
+
+
+def _achieved(x: Explanation, rates: Achieved) -> str:
+    """What was measured, and which of its two rates can be judged."""
+    math = (
+        f"{format_quantity(rates.flop_per_s, 'FLOP/s')}, {format_percent(rates.math_share)} of the {x.call.dtype} peak"
+    )
+    dram = f"{format_quantity(rates.bytes_per_s, 'B/s')}, {format_percent(rates.dram_share)} of the DRAM bandwidth"
+    judged, other = (math, dram) if rates.bound == "math" else (dram, math)
+    side = "above" if rates.bound == "math" else "below"
+    return (
+        f"measured {format_time(rates.took_s)}: {judged}\n"
+        f"intensity is {side} the ridge, so {rates.bound} bounds it; the other rate ({other}) says nothing\n"
+        f"{rates.over_estimate:.3g} times the estimate, {rates.over_floor:.3g} times the floor"
     )
 
 

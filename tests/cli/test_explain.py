@@ -38,6 +38,15 @@ def test_the_parts_are_analytical_and_the_estimate_says_how_far_it_is_from_them(
     assert "times that" not in invoke(*ARGUMENTS, "--origin", "analytical").out
 
 
+def test_a_measured_time_is_set_against_what_the_gpu_could_do():
+    seen = invoke(*ARGUMENTS, "--took", "200us")
+    assert "measured 200 µs: 687 TFLOP/s, 69.5 % of the bf16 peak" in seen.out  # 2 x 4096**3 / 200 us; 989 TFLOP/s
+    assert "math bounds it; the other rate (503 GB/s" in seen.out
+    found = json.loads(invoke(*ARGUMENTS, "--took", "200us", "--json").out)["achieved"]
+    assert (found["bound"], found["took_s"]) == ("math", 200e-6)
+    assert found["flop_per_s"] == pytest.approx(2 * 4096**3 / 200e-6)
+
+
 def test_svg_is_written_beside_the_text(tmp_path):
     seen = invoke(*ARGUMENTS, "--svg", str(tmp_path / "waves.svg"))
     assert (seen.code, seen.out) == (0, explanations.to_text(explanation()) + "\n")
@@ -52,6 +61,9 @@ def test_svg_is_written_beside_the_text(tmp_path):
     [
         (("--origin", "learnt"), "origin: no estimator named 'learnt'; nearest: learned"),
         (("--svg", "none/x.svg"), "svg: no folder 'none'; make it first"),
+        (("--took", "soon"), "took: 'soon' is not a number"),
+        (("--took", "5GB"), "took: '5GB' is in B"),
+        (("--took", "0s"), "took: must be a positive time"),
         (("dtype=nvfp4",), "dtype: H100 SXM has no nvfp4 math"),
     ],
 )

@@ -8,8 +8,11 @@ from typing import Annotated
 import typer
 
 from ... import api
+from ...achieved import achieved
+from ...errors import FieldError
 from ...report import explanations
 from ...tables import outfile
+from ...units import parse_quantity
 from ..arguments import AsJson, Calibration, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, tiles_of
 from ..show import text_of
 
@@ -22,6 +25,9 @@ def explain(
     origin: Origin = None,
     tile_profile: Tiles = None,
     calibration: Calibration = None,
+    took: Annotated[
+        str | None, typer.Option(metavar="TIME", help="what you measured, such as 3.4ms: how much of the GPU that is")
+    ] = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="draw the waves over the SMs")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -29,10 +35,20 @@ def explain(
         outfile.require_other("svg", svg, {"gpu": gpu, "tile-profile": tile_profile, "calibration": calibration})
     one, gpu_object, tiles = call(family, fields), device(gpu, changes), tiles_of(tile_profile)
     explanation = api.explain(one, gpu_object, origin=origin, tiles=tiles, calibration=calibration)
-    shown = text_of(as_json, lambda: explanations.to_dict(explanation), lambda: explanations.to_text(explanation))
+    rates = None if took is None else achieved(explanation, _seconds(took))
+    shown = text_of(
+        as_json, lambda: explanations.to_dict(explanation, rates), lambda: explanations.to_text(explanation, rates)
+    )
     if svg is None:
         print(shown)
         return
     with outfile.replacing("svg", Path(svg)) as part:
         outfile.write_text(part, explanations.drawing(explanation))
         print(shown, flush=True)  # before the drawing has its name: without the text there is none
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_quantity(text, "s")
+    except FieldError as wrong:
+        raise FieldError(f"took: {wrong}") from None
