@@ -53,9 +53,9 @@ class Settings:
         return self.epochs * max(self.hidden)
 
     @classmethod
-    def of_left_out(cls) -> Settings:
+    def of_left_out(cls, rows: int) -> Settings:
         """For networks that only measure what an unseen GPU costs: some thousand steps of larger batches."""
-        return cls(epochs=40, batch=512)
+        return cls(epochs=min(max(1_000_000 // max(rows, 1), 12), 40), batch=512)
 
     @classmethod
     def of_tables(cls, rows: int) -> Settings:

@@ -55,7 +55,7 @@ def stages(part: str, data: Table, seed: int, *, has_tables: bool, few_shapes: b
     for gpus in left_out(set(data.gpu)):
         others = ~np.isin(data.gpu.astype(str), gpus)
         rows = data.take(few(data, others, ROWS_LEFT_OUT, seed))
-        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out())
+        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out(len(rows)))
 
 
 def without(part: str, gpus: tuple[str, ...]) -> str:
