@@ -92,6 +92,6 @@ def test_the_limit_counts_the_reduction_except_beside_dram():
 
 
 def test_a_last_wave_is_never_said_to_be_empty():
-    load = replace(EXPLANATION.features.load, tail=0.0)
+    load = replace(EXPLANATION.features.load, tasks=40_001.0, num_sms=40_000)
     text = explanations.to_text(replace(EXPLANATION, features=replace(EXPLANATION.features, load=load)))
     assert "the last <0.01 % full" in text
