@@ -145,7 +145,7 @@ def test_absurd_values_are_refused_before_they_become_a_time(found):
     for broken in ({"rows": -1}, {"regimes": [bad]}, {"regimes": [bad | {"low": -1e5}]}):
         with pytest.raises(FileFormatError, match="kernels"):
             parse(changed(found, kernels={key: kernel | broken}), "x")
-    for broken in ({"family": "attention"}, {"kernels": {}}):
+    for broken in ({"family": "none"}, {"kernels": {}}):
         with pytest.raises(FileFormatError):
             parse(changed(found, **broken), "x")
 
