@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from dataclasses import fields as fields_of
 from functools import lru_cache
 from math import exp
 from typing import Any, NamedTuple
@@ -221,19 +220,13 @@ def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndar
 def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside
-    fields = _unseen_fields(kind, network)
+    fields = family(kind).always_one
     beyond = network.outside(found.logs, found.choice.group)
     if single:
         extra = tuple(name for name in fields if getattr(call, name) != 1)
         return always + extra + tuple(network.inputs[i] for i in beyond[0].nonzero()[0])
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond))[:, None] for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
-
-
-@lru_cache(maxsize=256)
-def _unseen_fields(kind: str, network: Network) -> tuple[str, ...]:
-    """Number fields that every measured row has at 1, such as the batch of a GEMM, unless the network sees them."""
-    return tuple(f.name for f in fields_of(family(kind).call_type) if f.default == 1 and f.name not in network.inputs)
 
 
 def _cache_state(found: Answer, single: bool) -> tuple[str, ...]:

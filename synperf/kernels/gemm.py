@@ -138,6 +138,7 @@ FAMILY = KernelFamily(
     example=Gemm(m=4096, n=4096, k=4096),
     inputs=inputs,
     stepped=STEPPED,
+    always_one=("batch",),
     shape=("n", "k"),
     summary="matrix product C[m, n] = A[m, k] B[k, n], optionally batched",
 )
