@@ -50,7 +50,7 @@ class Choice:
     assumptions: tuple[str, ...]
     widening: float
     digest: str  # the first digits of that of the weights, which name them
-    in_turn: int | None  # the input that says what took turns in L2 while rows were timed
+    in_turn: bool  # whether an input says what took turns in L2 while rows were timed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -195,7 +195,7 @@ def finish(
         + found.rates.assumptions
         + choice.assumptions
         + kind.assumptions(call, gpu)
-        + _cache_state(found, single),
+        + _cache_state(choice),
         versions={"synperf": VERSION, "weights": choice.digest},
     )
 
@@ -229,12 +229,11 @@ def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
     return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
 
 
-def _cache_state(found: Answer, single: bool) -> tuple[str, ...]:
-    """That L2 held the operands while such rows were timed, where it did."""
-    at = found.choice.in_turn
-    if at is None or not (found.logs[0, at] < 0 if single else (found.logs[:, at] < 0).any()):
+def _cache_state(choice: Choice) -> tuple[str, ...]:
+    """In what state the weights were while rows were timed."""
+    if not choice.in_turn:
         return ()
-    return ("l2: holds the weights, which took turns, while such calls were timed; cold weights take longer",)
+    return ("l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer",)
 
 
 def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
@@ -292,7 +291,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 return Choice(
                     network=network, group=at, regimes=regimes or card.regimes[""], outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
-                    in_turn=network.inputs.index(IN_TURN) if IN_TURN in network.inputs else None,
+                    in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 
