@@ -195,7 +195,8 @@ def finish(
         + found.rates.assumptions
         + choice.assumptions
         + kind.assumptions(call, gpu)
-        + _cache_state(choice),
+        + _cache_state(choice)
+        + _chosen_by_library(_given(kind.name, call)),
         versions={"synperf": VERSION, "weights": choice.digest},
     )
 
@@ -219,7 +220,7 @@ def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndar
 
 def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
-    network, always = found.choice.network, found.choice.outside
+    network, always = found.choice.network, found.choice.outside + _given(kind, call)
     fields = family(kind).always_one
     beyond = network.outside(found.logs, found.choice.group)
     if single:
@@ -227,6 +228,17 @@ def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
         return always + extra + tuple(network.inputs[i] for i in beyond[0].nonzero()[0])
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond))[:, None] for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
+
+
+def _given(kind: str, call: Any) -> tuple[str, ...]:
+    """Given fields of what a library else chooses: measured rows are of its own choice, and so is the answer."""
+    return tuple(name for name in family(kind).chosen if getattr(call, name) is not None)
+
+
+def _chosen_by_library(given: tuple[str, ...]) -> tuple[str, ...]:
+    if not given:
+        return ()
+    return (f"{given[0]}: the time is that of the library's own choice; origin analytical has the given one",)
 
 
 def _cache_state(choice: Choice) -> tuple[str, ...]:

@@ -138,6 +138,7 @@ FAMILY = KernelFamily(
     example=Gemm(m=4096, n=4096, k=4096),
     inputs=inputs,
     stepped=STEPPED,
+    chosen=("tile_m", "tile_n", "tile_k", "split_k"),
     always_one=("batch",),
     shape=("n", "k"),
     summary="matrix product C[m, n] = A[m, k] B[k, n], optionally batched",
