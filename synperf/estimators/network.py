@@ -54,26 +54,12 @@ class Network:
         through -= one.start
         through *= one.per_width
         np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
-        x: np.ndarray = one.layers[0].dot(through)
-        x += one.first_bias[group]
-        np.maximum(x, 0.0, out=x)
-        for weight, bias in zip(one.layers[1:], one.biases, strict=True):
-            x = weight.dot(x)
-            x += bias
-            np.maximum(x, 0.0, out=x)
-        return x
+        return _through(one.layers, (one.first_bias[group], *one.biases), through)
 
     def _hidden(self, columns: np.ndarray, group: int) -> np.ndarray:
         """(Hlast, rows): inputs and units lie one after the other, the rows of each side by side."""
         made = _made(self)
-        x: np.ndarray = made.layers[0].dot(self._encoded(columns, made))
-        x += made.first_bias[group]
-        np.maximum(x, 0.0, out=x)
-        for weight, bias in zip(made.layers[1:], made.biases, strict=True):
-            x = weight.dot(x)
-            x += bias
-            np.maximum(x, 0.0, out=x)
-        return x
+        return _through(made.layers, (made.first_bias[group], *made.biases), self._encoded(columns, made))
 
     def _encoded(self, columns: np.ndarray, made: _Made) -> np.ndarray:
         """(D + S B, rows) what the first layer multiplies: inputs within their range, and their pieces."""
@@ -104,6 +90,15 @@ class Network:
         """(rows, D) whether an input is outside the training range of the group."""
         outside: np.ndarray = (logs < self.group_low[group]) | (logs > self.group_high[group])
         return outside
+
+
+def _through(layers: tuple[np.ndarray, ...], biases: tuple[np.ndarray, ...], x: np.ndarray) -> np.ndarray:
+    """What comes out of hidden layers: units first, for one row or for columns of them."""
+    for weight, bias in zip(layers, biases, strict=True):
+        x = weight.dot(x)
+        x += bias
+        np.maximum(x, 0.0, out=x)
+    return x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

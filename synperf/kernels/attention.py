@@ -14,7 +14,7 @@ from ..numeric import Number, ceil_div, is_array, maximum, where
 from ..scheduling import TaskGroups
 from .attention_call import Attention
 from .attention_inputs import STEPPED, inputs
-from .attention_launch import assumptions, ctas_per_sm, launch
+from .attention_launch import assumptions, launch, mean_tasks
 from .attention_requests import keys_seen, pairs, requests
 from .attention_tiles import tiles_per_head, tiling
 from .attention_traits import Traits, traits
@@ -67,24 +67,10 @@ def dram_bytes(p: Attention, gpu: GPU) -> Number:
 def decompose(p: Attention, gpu: GPU) -> TaskGroups:
     """Tiles, or their parts, as one group whose work is that of the mean task."""
     w = work(p, gpu)
-    each = w.total_steps / w.tasks  # steps of the mean task
-    busiest = w.busiest * w.tasks / w.total_steps  # tasks of the busiest SM, in mean ones
-    idle = type(w.step.tensor_flop) is float and w.step.tensor_flop == 0.0
-    return TaskGroups(
-        count=w.tasks,
-        tensor_flop=0.0 if idle else w.step.tensor_flop * each,
-        fma_flop=w.step.fma_flop * each,
-        xu_op=w.step.xu_op * each,
-        load_bytes=w.load_bytes / w.tasks,
-        store_bytes=w.store_bytes / w.tasks,
-        port_bytes=w.port_bytes / busiest,
-        shared_bytes=w.step.shared_bytes * each,
-        ctas_per_sm=ctas_per_sm(w, gpu, p.dtype),
-        sm_max_tasks=busiest,
-        before_s=prepared_bytes(p, w.traits) / gpu.dram_bytes_per_s,
-        fill_s=w.fill_s,
-        reduction_s=where(w.is_split, w.traits.reduction_s, 0.0),
-    )
+    found = mean_tasks(w, gpu, p.dtype)
+    found.before_s = prepared_bytes(p, w.traits) / gpu.dram_bytes_per_s
+    found.reduction_s = where(w.is_split, w.traits.reduction_s, 0.0)
+    return found
 
 
 def variant(p: Attention) -> Number:

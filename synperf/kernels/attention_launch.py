@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ..hardware import GPU, DType
 from ..numeric import Number, is_array
-from ..scheduling import Occupancy, occupancy
+from ..scheduling import Occupancy, TaskGroups, occupancy
 from .attention_call import Attention
 from .attention_traits import traits
 from .attention_work import Work, work
@@ -76,6 +76,26 @@ def _resources(
 def ctas_per_sm(w: Work, gpu: GPU, dtype: DType) -> Number:
     """Resident CTAs of a single call; 1 for columns, whose times do not depend on it."""
     return 1 if is_array(w.tasks) else resources(w, gpu, dtype)[3].ctas_per_sm
+
+
+def mean_tasks(w: Work, gpu: GPU, dtype: DType) -> TaskGroups:
+    """Tiles, or their parts, as one group whose work is that of the mean task."""
+    each = w.total_steps / w.tasks  # steps of the mean task
+    busiest = w.busiest * w.tasks / w.total_steps  # tasks of the busiest SM, in mean ones
+    idle = type(w.step.tensor_flop) is float and w.step.tensor_flop == 0.0
+    return TaskGroups(
+        count=w.tasks,
+        tensor_flop=0.0 if idle else w.step.tensor_flop * each,
+        fma_flop=w.step.fma_flop * each,
+        xu_op=w.step.xu_op * each,
+        load_bytes=w.load_bytes / w.tasks,
+        store_bytes=w.store_bytes / w.tasks,
+        port_bytes=w.port_bytes / busiest,
+        shared_bytes=w.step.shared_bytes * each,
+        ctas_per_sm=ctas_per_sm(w, gpu, dtype),
+        sm_max_tasks=busiest,
+        fill_s=w.fill_s,
+    )
 
 
 def assumptions(p: Attention, gpu: GPU) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from ..numeric import Number, maximum
 from ..scheduling import TaskGroups
 from . import attention, mla_latent, mla_work
 from .attention_call import Attention
+from .attention_launch import mean_tasks
 from .attention_requests import requests
 from .attention_tiles import tiling
 from .attention_traits import traits
@@ -107,6 +108,6 @@ def work(p: Mla, gpu: GPU, k: MlaKernel) -> Work:
 
 def tasks(p: Mla, gpu: GPU, k: MlaKernel) -> TaskGroups:
     """The core's tiles and the pass before them."""
-    found, side = mla_work.tasks(work(p, gpu, k), gpu, as_attention(p, k.prefill)), side_bytes(p, k)
+    found, side = mean_tasks(work(p, gpu, k), gpu, as_attention(p, k.prefill).dtype), side_bytes(p, k)
     found.before_s = side_s(side, side, gpu)
     return found

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, minimum, where
-from ..scheduling import TaskGroups, unequal
+from ..scheduling import unequal
 from .attention_call import Attention
-from .attention_launch import ctas_per_sm
 from .attention_requests import requests
 from .attention_split import FULL, num_splits
 from .attention_tiles import Tiling, busiest_steps, steps
@@ -50,23 +49,4 @@ def work(a: Attention, gpu: GPU, t: Traits, tile: Tiling, one: Step, key_bytes: 
         load_bytes=queries * a.head_dim * a.dtype.bytes + r.total(s.tokens) * tile.heads * key_bytes,
         store_bytes=queries * a.v_head_dim * out_bytes(a),
         port_bytes=busiest * (minimum(tile.columns, s.reach) * key_bytes) + per_sm * ends + part_bytes,
-    )
-
-
-def tasks(w: Work, gpu: GPU, a: Attention) -> TaskGroups:
-    """Tiles, or their parts, as one group whose work is that of the mean task."""
-    each, busiest = w.total_steps / w.tasks, w.busiest * w.tasks / w.total_steps
-    idle = type(w.step.tensor_flop) is float and w.step.tensor_flop == 0.0
-    return TaskGroups(
-        count=w.tasks,
-        tensor_flop=0.0 if idle else w.step.tensor_flop * each,
-        fma_flop=w.step.fma_flop * each,
-        xu_op=w.step.xu_op * each,
-        load_bytes=w.load_bytes / w.tasks,
-        store_bytes=w.store_bytes / w.tasks,
-        port_bytes=w.port_bytes / busiest,
-        shared_bytes=w.step.shared_bytes * each,
-        ctas_per_sm=ctas_per_sm(w, gpu, a.dtype),
-        sm_max_tasks=busiest,
-        fill_s=w.fill_s,
     )
