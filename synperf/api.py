@@ -228,7 +228,7 @@ def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
 
 
 def _widening(key: Key, gpu: GPU) -> float:
-    want = learned.Wanted(gpu.key, gpu.compute_capability, DType(key.dtype), key.engine, key.kernel, "")
+    want = learned.Wanted(gpu.key, DType(key.dtype), key.engine, key.kernel, "")
     return learned.widening(want, key.family)
 
 

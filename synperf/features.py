@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .hardware import GPU, DType
+from .hardware.rates import rates
 from .kernels.base import KernelFamily
 from .numeric import Number, maximum
 from .scheduling import Load, TaskGroups, schedule
@@ -54,14 +55,6 @@ class Features:
     fill_s: Number  # while an SM's tasks wait for their first data and last store; None where other tasks hide it
     serial_s: Number  # all that runs before or after the tasks, or while their pipes are idle
 
-    def busy_s(self, pipe: str) -> Number:
-        """How long a pipe keeps the call: its time on the busiest SM, and for the SM's own pipes what adds to it.
-
-        DRAM time hides the launch of the reduction and the fill of pipelines, and has the bytes of a pass before.
-        """
-        demand = self.pipes[pipe]
-        return demand.sm_max_s if pipe == "dram" else demand.sm_max_s + self.serial_s
-
 
 def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
     """Decompose, schedule and analyse one call, or columns of calls."""
@@ -85,7 +78,7 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         load=load,
         reduction_s=groups.reduction_s,
         padding=flop / padded_flop(groups),
-        intensity_over_ridge=flop / compulsory / gpu.ridge_flop_per_byte(call.dtype),
+        intensity_over_ridge=flop / compulsory / rates(gpu, call.dtype).ridge_flop_per_byte,
         working_set_over_l2=compulsory / gpu.l2_bytes,
         before_s=groups.before_s,
         fill_s=groups.fill_s,
@@ -113,27 +106,26 @@ def _in_turn(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> 
 
 def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Demand]:
     """Every pipe's demand of a launch of identical tasks."""
-    rate = gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz
-    fma_rate = gpu.fma_flop_per_clk_per_sm.get(dtype.rate, gpu.fma_flop_per_clk_per_sm[DType.FP32]) * gpu.clock_hz
+    r = rates(gpu, dtype)
     dram_s = dram_bytes / gpu.dram_bytes_per_s
     l2_s = load.tasks * (groups.load_bytes + groups.store_bytes) / gpu.l2_bytes_per_s
     return {
-        "tensor": _demand(groups.tensor_flop, rate, load, gpu),
-        "fma": _demand(groups.fma_flop, fma_rate, load, gpu),
-        "xu": _demand(groups.xu_op, gpu.xu_op_per_clk_per_sm * gpu.clock_hz, load, gpu),
+        "tensor": _demand(groups.tensor_flop, r.math_flop_per_s, load),
+        "fma": _demand(groups.fma_flop, r.fma_flop_per_s, load),
+        "xu": _demand(groups.xu_op, r.xu_op_per_s, load),
         "dram": Demand(gpu_s=dram_s, sm_max_s=dram_s),
         "l2": Demand(
             gpu_s=l2_s, sm_max_s=maximum(l2_s, load.sm_max_tasks * groups.port_bytes / gpu.l2_port_bytes_per_s)
         ),
-        "shared": _demand(groups.shared_bytes, gpu.shared_bytes_per_clk_per_sm * gpu.clock_hz, load, gpu),
+        "shared": _demand(groups.shared_bytes, r.shared_bytes_per_s, load),
     }
 
 
-def _demand(work_per_task: Number, rate_per_sm: float, load: Load, gpu: GPU) -> Demand:
+def _demand(work_per_task: Number, rate_per_sm: float, load: Load) -> Demand:
     if type(work_per_task) is float and work_per_task == 0.0:  # a pipe that the kernel does not use
         return _IDLE
     return Demand(
-        gpu_s=load.tasks * work_per_task / (rate_per_sm * gpu.num_sms),
+        gpu_s=load.tasks * work_per_task / (rate_per_sm * load.num_sms),
         sm_max_s=load.sm_max_tasks * work_per_task / rate_per_sm,
     )
 
@@ -143,11 +135,11 @@ def roofline(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> 
 
     Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
     """
-    return maximum(flop / gpu.peak_flop_per_s(dtype), compulsory_bytes / gpu.dram_bytes_per_s)
+    return maximum(flop / rates(gpu, dtype).peak_flop_per_s, compulsory_bytes / gpu.dram_bytes_per_s)
 
 
 def floor(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> Number:
     """Physical bound: FLOP at the highest clock, DRAM for what cannot stay in L2, L2 for all compulsory bytes."""
-    math_s = flop / (gpu.num_sms * gpu.flop_per_clk_per_sm(dtype) * gpu.max_clock_hz)
+    math_s = flop / rates(gpu, dtype).max_flop_per_s
     dram_s = maximum(compulsory_bytes - gpu.l2_bytes, 0.0) / gpu.dram_bytes_per_s
     return maximum(maximum(math_s, dram_s), compulsory_bytes / gpu.l2_bytes_per_s)

@@ -6,7 +6,7 @@ Counts are float64 inside arrays: every integer below 2**53 is exact, and produc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from math import ceil
 from math import floor as floor_of
@@ -33,6 +33,14 @@ def ceil_div(a: Number, b: Number) -> Number:
     """The least whole number that is not below a / b. Exact while the quotient of whole numbers is below 2**52 / b."""
     q = a / b
     return np.ceil(q) if type(q) is np.ndarray else float(ceil(q))
+
+
+def ceil_of(*values: Number) -> Callable[[Any], Any]:
+    """The function that rounds up what comes of these values: of NumPy where one of them is an array, else of math."""
+    for value in values:
+        if type(value) is np.ndarray:
+            return np.ceil  # type: ignore[no-any-return]
+    return ceil
 
 
 def floor(a: Number) -> Number:

@@ -54,10 +54,13 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
 def slowest(f: Features, launch_s: float) -> tuple[int | np.ndarray, Number]:
     """What limits the call, as an index into `LIMITERS`, and the time of the slowest pipe.
 
+    A pipe keeps the call for its time on the busiest SM and for what adds to it. DRAM time hides the launch of the
+    reduction and the fill of pipelines, and has the bytes of a pass before.
     The launch limits where its floor outlasts every pipe.
     """
-    times = [f.busy_s(name) for name in PIPES]
-    if any(is_array(time) for time in times):
+    serial_s = f.serial_s
+    times = [x.sm_max_s if name == "dram" else x.sm_max_s + serial_s for name, x in f.pipes.items()]
+    if is_array(f.roofline_s):
         columns = np.stack(np.broadcast_arrays(*times))
         slowest_s = columns.max(axis=0)
         return np.where(launch_s > slowest_s, 0, columns.argmax(axis=0) + 1), slowest_s

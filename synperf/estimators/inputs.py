@@ -15,6 +15,7 @@ import numpy as np
 from ..features import Features
 from ..hardware import GPU, DType
 from ..hardware.launch import launch_floor
+from ..hardware.rates import rates as rates_of
 from ..hardware.records import typical_shares
 from ..kernels import KernelFamily
 from ..numeric import Number, is_array, maximum
@@ -23,7 +24,7 @@ VERSION = 3
 PIPES = ("tensor", "dram", "l2", "shared")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sustained:
     """Shares of the published rates that a GPU holds, and the launch floor of a kernel on it, in seconds."""
 
@@ -52,7 +53,7 @@ def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
 
 def base(f: Features, gpu: GPU, dtype: DType, rates: Sustained) -> tuple[Number, Number, Number]:
     """(base, math, DRAM) seconds: launch floor + the slower of FLOP and compulsory bytes at sustained rates."""
-    math_s = f.flop / (gpu.peak_flop_per_s(dtype) * rates.clock_share)
+    math_s = f.flop / (rates_of(gpu, dtype).peak_flop_per_s * rates.clock_share)
     dram_s = f.compulsory_bytes / (gpu.dram_bytes_per_s * rates.dram_share)
     return rates.launch_s + maximum(math_s, dram_s), math_s, dram_s
 

@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import hardware
 from ..errors import UnsupportedError
 from ..features import Features, features
 from ..hardware import GPU, DType
-from ..hardware.twins import kin
-from ..kernels import KernelFamily, family
+from ..kernels import KernelFamily
 from ..kernels.base import take
 from ..kernels.dispatch import resolve
 from ..numeric import Number, is_array, maximum
@@ -35,7 +33,7 @@ from .weights import of_tables as larger
 ORIGIN = "learned"
 STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
-KIN = "kin"  # the regimes of GPUs that nobody measured, of a kin that somebody did
+_IN_TURN = "l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer"
 _NAMES = np.array(LIMITERS)
 
 
@@ -53,7 +51,7 @@ class Choice:
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Answer:
     """What an estimate is made of, and what a calibration corrects; columns of one length, (rows, ...) arrays."""
 
@@ -70,7 +68,6 @@ class Wanted(NamedTuple):
     """What an answer is chosen by: the GPU, the format, who runs which kernel, and the variant of the calls."""
 
     gpu: str
-    compute_capability: str
     dtype: DType
     engine: str
     kernel: str
@@ -86,7 +83,7 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
-    return Wanted(gpu.key, gpu.compute_capability, call.dtype, engine, kernel, name)
+    return Wanted(gpu.key, call.dtype, engine, kernel, name)
 
 
 def covers(kind: KernelFamily, call: Any, gpu: GPU) -> bool:
@@ -176,7 +173,8 @@ def finish(
     time_s = maximum(found.base_s * ratio, f.floor_s)
     low, high = _spread(regimes, time_s)
     limiter, _ = slowest(f, found.rates.launch_s)
-    outside = _outside(found, kind.name, call, single)
+    given = _given(kind, call)
+    outside = _outside(found, kind, call, given, single)
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
@@ -191,12 +189,7 @@ def finish(
         origin=origin,
         extrapolating=bool(outside) if single else np.fromiter(map(bool, outside), np.bool_, len(outside)),
         outside=outside,
-        assumptions=gpu.assumptions
-        + found.rates.assumptions
-        + choice.assumptions
-        + kind.assumptions(call, gpu)
-        + _cache_state(choice)
-        + _chosen_by_library(_given(kind.name, call)),
+        assumptions=_said(gpu, found.rates, choice) + kind.assumptions(call, gpu) + _chosen_by_library(given),
         versions={"synperf": VERSION, "weights": choice.digest},
     )
 
@@ -208,7 +201,7 @@ def _spread(regimes: tuple[Regime, ...], time_s: Number) -> tuple[Number, Number
         at = np.searchsorted(bounds, time_s)
         return low[at], high[at]
     one = bisect_left(bounds, time_s)
-    return float(low[one]), float(high[one])
+    return low.item(one), high.item(one)
 
 
 @lru_cache(maxsize=4096)
@@ -218,21 +211,23 @@ def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndar
     return [r.up_to_s for r in regimes[:-1]], low, high
 
 
-def _outside(found: Answer, kind: str, call: Any, single: bool) -> Any:
+def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...], single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
-    network, always = found.choice.network, found.choice.outside + _given(kind, call)
-    fields = family(kind).always_one
+    network, always = found.choice.network, found.choice.outside + given
+    fields = kind.always_one
     beyond = network.outside(found.logs, found.choice.group)
     if single:
-        extra = tuple(name for name in fields if getattr(call, name) != 1)
-        return always + extra + tuple(network.inputs[i] for i in beyond[0].nonzero()[0])
+        for name in fields:
+            if getattr(call, name) != 1:
+                always += (name,)
+        return _shown(always, network.inputs, beyond.tobytes())
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond))[:, None] for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
 
 
-def _given(kind: str, call: Any) -> tuple[str, ...]:
+def _given(kind: KernelFamily, call: Any) -> tuple[str, ...]:
     """Given fields of what a library else chooses: measured rows are of its own choice, and so is the answer."""
-    return tuple(name for name in family(kind).chosen if getattr(call, name) is not None)
+    return tuple([name for name in kind.chosen if getattr(call, name) is not None])
 
 
 def _chosen_by_library(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -241,11 +236,11 @@ def _chosen_by_library(given: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{given[0]}: the time is that of the library's own choice; origin analytical has the given one",)
 
 
-def _cache_state(choice: Choice) -> tuple[str, ...]:
-    """In what state the weights were while rows were timed."""
-    if not choice.in_turn:
-        return ()
-    return ("l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer",)
+@lru_cache(maxsize=4096)
+def _said(gpu: GPU, rates: Sustained, choice: Choice) -> tuple[str, ...]:
+    """What every answer of a network on a GPU rests on, and in what state the weights were while rows were timed."""
+    said = gpu.assumptions + rates.assumptions + choice.assumptions
+    return (*said, _IN_TURN) if choice.in_turn else said
 
 
 def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
@@ -276,7 +271,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
     general network, and last the middle of all kernels there.
     """
-    gpu, compute_capability, dtype, engine, kernel, variant = want
+    gpu, dtype, engine, kernel, variant = want
     if engine == "plain":  # no engine: the analytical estimate by definition
         return None
     every = zip(weights.card.networks, weights.networks, strict=True)
@@ -295,20 +290,11 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     ):
         for card, network in pairs:
             if card.scope == scope and served in card.dtypes and group in card.groups:
-                regimes = card.regimes.get(group)
-                if regimes is None and scope == GENERAL and _has_kin(measured, compute_capability):
-                    regimes = card.regimes.get(KIN)
                 notes = said + ((sentence,) if sentence else ())
-                at = card.groups.index(group)
+                at, regimes = card.groups.index(group), card.regimes.get(group) or card.regimes[""]
                 return Choice(
-                    network=network, group=at, regimes=regimes or card.regimes[""], outside=outside + beyond,
+                    network=network, group=at, regimes=regimes, outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
                     in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
-
-
-def _has_kin(measured: set[str], compute_capability: str) -> bool:
-    """Whether a measured GPU runs the same kernels; one that the catalog does not know is nobody's kin."""
-    known = set(hardware.keys()) & measured
-    return any(kin(hardware.gpu(key).compute_capability) == kin(compute_capability) for key in known)

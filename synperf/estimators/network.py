@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 BLOCK = 512  # rows: their first layer is about 0.3 MB
+_ZERO, _ONE = np.zeros((), dtype=np.float32), np.ones((), dtype=np.float32)  # NumPy converts numbers every time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,41 +37,17 @@ class Network:
 
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
+        made = _made(self)
         if len(logs) == 1:
-            return self._hidden_of_one(logs[0], group)[None]
+            return _hidden(made.one, made, logs[0], group)[None]
         columns = logs.T
         if len(logs) <= BLOCK:
-            return self._hidden(columns, group).T
+            return _hidden(made.many, made, columns, group).T
         found = np.empty((len(self.weights[-1]), len(logs)), dtype=np.float32)
         for start in range(0, len(logs), BLOCK):
             rows = slice(start, start + BLOCK)
-            found[:, rows] = self._hidden(columns[:, rows], group)
+            found[:, rows] = _hidden(made.many, made, columns[:, rows], group)
         return found.T
-
-    def _hidden_of_one(self, logs: np.ndarray, group: int) -> np.ndarray:
-        """(Hlast,) of one row: an input within its range is one piece more, so that all are cut in one go."""
-        one = _of_one(self)
-        through = logs.take(one.taken)
-        through -= one.start
-        through *= one.per_width
-        np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
-        return _through(one.layers, (one.first_bias[group], *one.biases), through)
-
-    def _hidden(self, columns: np.ndarray, group: int) -> np.ndarray:
-        """(Hlast, rows): inputs and units lie one after the other, the rows of each side by side."""
-        made = _made(self)
-        return _through(made.layers, (made.first_bias[group], *made.biases), self._encoded(columns, made))
-
-    def _encoded(self, columns: np.ndarray, made: _Made) -> np.ndarray:
-        """(D + S B, rows) what the first layer multiplies: inputs within their range, and their pieces."""
-        num, rows = columns.shape
-        found = np.empty((num + made.start.shape[0] * made.start.shape[1], rows), dtype=np.float32)
-        cut, through = found[:num], found[num:].reshape(*made.start.shape[:2], rows)  # views
-        np.minimum(np.maximum(columns, made.low, out=cut), made.high, out=cut)
-        np.subtract(cut[self.encoded][:, None], made.start, out=through)
-        through *= made.per_width
-        np.minimum(np.maximum(through, 0.0, out=through), 1.0, out=through)
-        return found
 
     def correction(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base), float64."""
@@ -79,9 +56,9 @@ class Network:
     def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base) of a last hidden layer, float64."""
         if len(hidden) == 1:
-            one = _of_one(self)
-            alone = float(hidden[0].dot(one.last)) + one.last_bias
-            return np.array([min(max(alone, one.out_low[group]), one.out_high[group])])
+            made = _made(self)
+            alone = float(hidden[0].dot(made.last)) + made.last_bias
+            return np.array([min(max(alone, made.out_low[group]), made.out_high[group])])
         last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
         cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
         return cut.astype(np.float64)
@@ -92,72 +69,71 @@ class Network:
         return outside
 
 
-def _through(layers: tuple[np.ndarray, ...], biases: tuple[np.ndarray, ...], x: np.ndarray) -> np.ndarray:
-    """What comes out of hidden layers: units first, for one row or for columns of them."""
-    for weight, bias in zip(layers, biases, strict=True):
-        x = weight.dot(x)
-        x += bias
-        np.maximum(x, 0.0, out=x)
-    return x
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Shaped:
+    """Columns of a network in the shape that meets its values: (N,) for one row, (N, 1) for columns of rows."""
+
+    start: np.ndarray  # (D + S B) of the inputs' ranges and of the pieces
+    per_width: np.ndarray
+    first_bias: tuple[np.ndarray, ...]  # (H1) by group
+    biases: tuple[np.ndarray, ...]  # of the layers between
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Made:
-    """What a network computes of its own arrays once, in the shapes that meet columns of rows."""
+    """What a network computes of its own arrays once.
 
-    low: np.ndarray  # (D, 1)
-    high: np.ndarray
-    start: np.ndarray  # (S, B, 1) of the pieces
-    per_width: np.ndarray
-    layers: tuple[np.ndarray, ...]  # (units, inputs) of all but the last
-    first_bias: np.ndarray  # (G, H1, 1)
-    biases: tuple[np.ndarray, ...]  # (units, 1) of the layers between
+    An input within its range is one piece more, so that all are cut in one go and the first layer multiplies values
+    from 0 to 1: sums stay small, and the answer for one row and for many agree.
+    """
 
-
-@lru_cache(maxsize=256)
-def _made(n: Network) -> _Made:
-    return _Made(
-        low=n.low[:, None],
-        high=n.high[:, None],
-        start=n.knots[:, :-1, None].copy(),
-        per_width=(1.0 / np.diff(n.knots, axis=1)).astype(np.float32)[..., None],
-        layers=tuple(np.ascontiguousarray(w.T) for w in n.weights[:-1]),
-        first_bias=(n.biases[0] + n.shift)[..., None],
-        biases=tuple(bias[:, None] for bias in n.biases[1:-1]),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _OfOne:
-    """The same for one row, without its second dimension; what an input adds is folded into the first layer."""
-
+    one: _Shaped
+    many: _Shaped
     taken: np.ndarray  # (D + S B,) the input of each piece, the D inputs themselves first
-    start: np.ndarray
-    per_width: np.ndarray
-    layers: tuple[np.ndarray, ...]
-    first_bias: tuple[np.ndarray, ...]  # by group
-    biases: tuple[np.ndarray, ...]
+    layers: tuple[np.ndarray, ...]  # (units, inputs) of all but the last
     last: np.ndarray
     last_bias: float
     out_low: list[float]
     out_high: list[float]
 
 
+def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.ndarray:
+    """(Hlast) of one row (D,), or of columns (D, rows): the rows of each unit lie side by side."""
+    x = logs.take(made.taken, axis=0)
+    x -= shaped.start
+    x *= shaped.per_width
+    np.minimum(np.maximum(x, _ZERO, out=x), _ONE, out=x)
+    for weight, bias in zip(made.layers, (shaped.first_bias[group], *shaped.biases), strict=True):
+        x = weight.dot(x)
+        x += bias
+        np.maximum(x, _ZERO, out=x)
+    return x
+
+
 @lru_cache(maxsize=256)
-def _of_one(n: Network) -> _OfOne:
-    made, num, width = _made(n), len(n.inputs), n.high - n.low
-    first = made.layers[0].copy()
-    first[:, :num] *= width
-    moved = n.biases[0] + n.shift + n.low @ n.weights[0][:num]
+def _made(n: Network) -> _Made:
+    num, width = len(n.inputs), n.high.astype(np.float64) - n.low
+    first = n.weights[0].astype(np.float64)
+    moved = n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]
+    first[:num] *= width[:, None]
     with np.errstate(divide="ignore"):
         per_width = np.where(width > 0, 1.0 / width, 0.0)
-    return _OfOne(
-        taken=np.concatenate([np.arange(num), np.repeat(n.encoded, made.start.shape[1])]),
-        start=np.concatenate([n.low, made.start.ravel()]),
-        per_width=np.concatenate([per_width, made.per_width.ravel()]).astype(np.float32),
-        layers=(first, *made.layers[1:]),
+    one = _Shaped(
+        start=np.concatenate([n.low, n.knots[:, :-1].ravel()]),
+        per_width=np.concatenate([per_width, (1.0 / np.diff(n.knots, axis=1)).ravel()]).astype(np.float32),
         first_bias=tuple(moved.astype(np.float32)),
         biases=n.biases[1:-1],
+    )
+    return _Made(
+        one=one,
+        many=_Shaped(
+            start=one.start[:, None],
+            per_width=one.per_width[:, None],
+            first_bias=tuple(bias[:, None] for bias in one.first_bias),
+            biases=tuple(bias[:, None] for bias in one.biases),
+        ),
+        taken=np.concatenate([np.arange(num), np.repeat(n.encoded, n.knots.shape[1] - 1)]),
+        layers=(first.T.astype(np.float32, order="C"), *(np.ascontiguousarray(w.T) for w in n.weights[1:-1])),
         last=np.ascontiguousarray(n.weights[-1][:, 0]),
         last_bias=float(n.biases[-1][0]),
         out_low=n.out_low.tolist(),

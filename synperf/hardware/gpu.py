@@ -60,8 +60,7 @@ class GPU:
     @property
     def cc(self) -> tuple[int, int]:
         """Compute capability as (major, minor)."""
-        major, minor = self.compute_capability.split(".")
-        return int(major), int(minor)
+        return _major_minor(self.compute_capability)
 
     @property
     def l2_port_bytes_per_s(self) -> float:
@@ -87,6 +86,10 @@ class GPU:
         """Dense FLOP per clock of one SM in this format, on the pipe that `math_pipe` names."""
         return _flop_per_clk_per_sm(self, dtype)
 
+    def other_fma_flop_per_clk_per_sm(self, dtype: DType) -> float:
+        """FLOP per clock of one SM for what a kernel computes beside its products: packed where the format is."""
+        return self.fma_flop_per_clk_per_sm.get(dtype.rate, self.fma_flop_per_clk_per_sm[DType.FP32])
+
     def peak_flop_per_s(self, dtype: DType) -> float:
         """Dense peak at the published clock: SMs x rate x clock."""
         return self.num_sms * self.flop_per_clk_per_sm(dtype) * self.clock_hz
@@ -102,6 +105,12 @@ class GPU:
             for d in DType
             if not d.is_mixed and (d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm)
         )
+
+
+@lru_cache(maxsize=64)
+def _major_minor(compute_capability: str) -> tuple[int, int]:
+    major, minor = compute_capability.split(".")
+    return int(major), int(minor)
 
 
 @lru_cache(maxsize=4096)

@@ -132,15 +132,10 @@ def step(p: Attention, gpu: GPU, t: Tiling) -> Step:
     shared = (keys * (1.0 + _reads(gpu, t.rows)) + t.rows * t.head_dim) * p.dtype.bytes
     tensor, fma = (math, fma) if is_tensor else (0.0, fma + math)
     clock = gpu.clock_hz
-    slowest = maximum(tensor / gpu.flop_per_clk_per_sm(p.dtype), fma / _fma_rate(gpu, p.dtype))
+    slowest = maximum(tensor / gpu.flop_per_clk_per_sm(p.dtype), fma / gpu.other_fma_flop_per_clk_per_sm(p.dtype))
     slowest = maximum(slowest, scores / gpu.xu_op_per_clk_per_sm)
     slowest = maximum(slowest, shared / gpu.shared_bytes_per_clk_per_sm) / clock
     return Step(tensor_flop=tensor, fma_flop=fma, xu_op=scores, shared_bytes=shared, slowest_s=slowest)
-
-
-def _fma_rate(gpu: GPU, dtype: DType) -> float:
-    """As `features.pipes` counts."""
-    return gpu.fma_flop_per_clk_per_sm.get(dtype.rate, gpu.fma_flop_per_clk_per_sm[DType.FP32])
 
 
 def _reads(gpu: GPU, rows: Number) -> Number:

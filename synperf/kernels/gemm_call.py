@@ -12,6 +12,8 @@ from .base import Call, dtype_of, name_of, same_length, whole
 _OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16}  # every other format writes bf16
 
 
+_EXTENTS = ("m", "n", "k", "batch")
+_TILING = ("tile_m", "tile_n", "tile_k", "split_k")
 _WRITTEN = (DType.FP32, DType.FP16, DType.BF16, DType.FP8, DType.INT8)
 
 
@@ -39,15 +41,17 @@ class Gemm(Call):
     split_k: Any = None
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        for name in ("m", "n", "k", "batch"):
+        put, are_numbers = object.__setattr__, True
+        for name in _EXTENTS:
             value = getattr(self, name)
             if type(value) is not int or not 0 < value < 2**31:
                 put(self, name, whole(name, value))
-        for name in ("tile_m", "tile_n", "tile_k", "split_k"):
+                are_numbers = False
+        for name in _TILING:
             value = getattr(self, name)
             if value is not None:
                 put(self, name, whole(name, value))
+                are_numbers = False
         if type(self.dtype) is not DType:
             put(self, "dtype", dtype_of("dtype", self.dtype))
         if self.out_dtype is None:
@@ -60,4 +64,5 @@ class Gemm(Call):
             put(self, "engine", name_of("engine", self.engine))
         if self.kernel is not None:
             put(self, "kernel", name_of("kernel", self.kernel))
-        same_length(self, ("m", "n", "k", "batch", "tile_m", "tile_n", "tile_k", "split_k"))
+        if not are_numbers:
+            same_length(self, _EXTENTS + _TILING)

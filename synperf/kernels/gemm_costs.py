@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, inf
+from math import ceil
 from typing import NamedTuple
 
 from ..errors import UnsupportedError
@@ -26,6 +27,7 @@ class Candidate(NamedTuple):
     cluster_m: float
     cluster_n: float
     step_s: float  # one value of k in one task: the slower of math and shared memory
+    tile_k_s: float  # one step of tile_k
     row_s: float  # one value of k of one row of A, out of the whole L2
     column_s: float  # one value of k of one column of B
     value_s: float  # one value of C, into the whole L2
@@ -45,12 +47,16 @@ class Candidate(NamedTuple):
 
 @lru_cache(maxsize=256)
 def candidates(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits) -> tuple[Candidate, ...]:
-    """Every feasible tile of this GPU and format with its cost constants under a kernel's traits."""
-    found = tuple(_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in tiles(gpu, dtype))
+    """Every feasible tile of this GPU and format with its cost constants under a kernel's traits, small ones first.
+
+    Whoever keeps the least cost so far can pass over most of the others then; of tiles that are equal in cost and
+    padding the last is meant.
+    """
+    found = [_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in reversed(tiles(gpu, dtype))]
     return tuple(c._replace(spare_m=_shorter(c, found, "m"), spare_n=_shorter(c, found, "n")) for c in found)
 
 
-def _shorter(c: Candidate, found: tuple[Candidate, ...], side: str) -> float:
+def _shorter(c: Candidate, found: Sequence[Candidate], side: str) -> float:
     """The next shorter side among tiles that are equal otherwise: calls that it covers never need the longer one."""
     this, other = f"tile_{side}", "tile_n" if side == "m" else "tile_m"
     if c.tile.cluster_m > 1 or c.tile.cluster_n > 1:
@@ -78,9 +84,8 @@ def given_candidates(
     if not shapes:
         raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
     built = [build(gpu, dtype, m, n, k, *cluster) for m, n in shapes for cluster in shipped.get((m, n), [(1, 1)])]
-    found = tuple(
-        _candidate(gpu, dtype, out_dtype, kernel, tile)._replace(is_small=False) for tile in built if tile is not None
-    )
+    fitting = reversed([tile for tile in built if tile is not None])
+    found = tuple(_candidate(gpu, dtype, out_dtype, kernel, tile)._replace(is_small=False) for tile in fitting)
     if not found:
         m, n = max(shapes)
         raise UnsupportedError(
@@ -103,7 +108,8 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
     own_s = step_s / (tile.tile_m * tile.tile_n) / gpu.num_sms
     return Candidate(
         tile_m=float(tile.tile_m), tile_n=float(tile.tile_n), tile_k=float(tile.tile_k),
-        cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n), step_s=step_s,
+        cluster_m=float(tile.cluster_m), cluster_n=float(tile.cluster_n),
+        step_s=step_s, tile_k_s=float(tile.tile_k) * step_s,
         row_s=row_s, column_s=column_s, value_s=out_dtype.bytes * l2_s,
         port_row_s=a_bytes * port_s, port_column_s=b_bytes * port_share_of_b(gpu, tile.cluster_m) * port_s,
         port_value_s=out_dtype.bytes * port_s,
@@ -124,11 +130,9 @@ def value_bytes(dtype: DType) -> tuple[float, float]:
     return dtype.bytes, dtype.bytes
 
 
-def fits_extents(p: Gemm, c: Candidate) -> Number:
-    """Whether a tile with a short side, made for few rows or columns, has any."""
-    if c.is_small:
-        return (p.m < FEW) | (p.n < FEW)
-    return True
+def has_few(m: Number, n: Number) -> Number:
+    """Whether there are so few rows or columns that a tile with a short side, which is made for these, comes in."""
+    return (m < FEW) | (n < FEW)
 
 
 def num_tasks(p: Gemm, c: Candidate) -> Number:
@@ -154,33 +158,24 @@ def whole_cost(
 ) -> Number:
     """Seconds when every task sums over all of k: of the busiest SM, or of L2 for all of them."""
     steps, outputs, port_s, l2_s = t
-    busiest = maximum(steps * (c.tile_k * c.step_s), port_s * p.k + outputs * c.port_value_s)
+    busiest = maximum(steps * c.tile_k_s, port_s * p.k + outputs * c.port_value_s)
     return maximum(ceil_div(num_tiles, num_sms) * busiest, num_tiles * l2_s)
 
 
-def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, float]:
-    """`num_tasks` and `whole_cost` of one call, bit for bit, in one step: every call tries many tiles.
-
-    A cost above `least`, which nobody wants, is inf; so are the tasks where slices cannot lower it.
-    """
-    own_s = ceil(p.k / c.tile_k) * (c.tile_k * c.step_s)
-    if own_s > least and not c.may_split:
-        return inf, inf
+def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int) -> tuple[float, float]:
+    """`num_tasks` and `whole_cost` of one call, bit for bit, in one step: every call tries several tiles."""
     m, n, k, tile_m, tile_n, cluster_m, cluster_n = p.m, p.n, p.k, c.tile_m, c.tile_n, c.cluster_m, c.cluster_n
-    tiles_m, tiles_n = float(ceil(m / tile_m)), float(ceil(n / tile_n))
+    tiles_m, tiles_n = ceil(m / tile_m), ceil(n / tile_n)
     if cluster_m != 1.0:
         tiles_m = ceil(tiles_m / cluster_m) * cluster_m
     if cluster_n != 1.0:
         tiles_n = ceil(tiles_n / cluster_n) * cluster_n
-    num_tiles = tiles_m * tiles_n * p.batch
-    per_sm = ceil(num_tiles / num_sms)
-    if per_sm * own_s > least:
-        return num_tiles, inf
+    num_tiles = float(tiles_m) * tiles_n * p.batch
     rows, columns = m if m <= tile_m else tile_m, n if n <= tile_n else tile_n
-    outputs = rows * columns
-    port_s = (rows * c.port_row_s + columns * c.port_column_s) * k + outputs * c.port_value_s
-    busiest_s = per_sm * (own_s if own_s >= port_s else port_s)
-    l2_s = num_tiles * ((rows * c.row_s + columns * c.column_s) * k + outputs * c.value_s)
+    own_s, values = ceil(k / c.tile_k) * c.tile_k_s, rows * columns
+    port_s = (rows * c.port_row_s + columns * c.port_column_s) * k + values * c.port_value_s
+    busiest_s = ceil(num_tiles / num_sms) * (own_s if own_s >= port_s else port_s)
+    l2_s = num_tiles * ((rows * c.row_s + columns * c.column_s) * k + values * c.value_s)
     return num_tiles, busiest_s if busiest_s >= l2_s else l2_s
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..hardware import GPU
-from ..numeric import Number, ceil_div, maximum, minimum
+from ..hardware.rates import rates
+from ..numeric import Number, ceil_div, ceil_of, maximum, minimum
 from .dispatch import default_engine, timed
 from .gemm_call import Gemm
 from .gemm_costs import value_bytes
@@ -20,7 +21,7 @@ STEPPED = (
     "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
 )  # fmt: skip
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
-_TILES = tuple((m, n, f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
+_TILES = tuple((m, n, float(m * n), f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
 _SIDES_M, _SIDES_N = (tuple(sorted(set(sides))) for sides in zip(*TILES, strict=True))
 
 
@@ -28,13 +29,14 @@ def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
     """Inputs by name; `base_s` is what times are relative to, `clock_share` the sustained part of the clock."""
     m, n, k = 1.0 * p.m, 1.0 * p.n, 1.0 * p.k
     found = {"m": m, "n": n, "k": k}
-    step_s = 2.0 * k / (gpu.flop_per_clk_per_sm(p.dtype) * gpu.clock_hz * clock_share) / base_s  # of one value of C
-    rows = {tile_m: ceil_div(m, tile_m) for tile_m in _SIDES_M}
-    columns = {tile_n: ceil_div(n, tile_n) for tile_n in _SIDES_N}
-    for tile_m, tile_n, time, fill in _TILES:
+    step_s = 2.0 * k / (rates(gpu, p.dtype).math_flop_per_s * clock_share) / base_s  # of one value of C
+    up = ceil_of(m, n, p.batch)
+    rows = {tile_m: up(m / tile_m) for tile_m in _SIDES_M}
+    columns = {tile_n: up(n / tile_n) for tile_n in _SIDES_N}
+    for tile_m, tile_n, area, time, fill in _TILES:
         per_sm = rows[tile_m] * columns[tile_n] * p.batch / gpu.num_sms
-        waves = ceil_div(per_sm, 1.0)
-        found[time] = waves * (tile_m * tile_n) * step_s
+        waves = up(per_sm)
+        found[time] = waves * area * step_s
         found[fill] = per_sm / waves
     found |= _in_turn(p, gpu)
     found["aligned_m"], found["aligned_n"], found["aligned_k"] = _aligned(p.m), _aligned(p.n), _aligned(p.k)

@@ -7,9 +7,8 @@ falls when m, n, k or batch grows, and never rises with more SMs or faster ones:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from math import inf
+from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +20,9 @@ from .gemm_call import Gemm
 from .gemm_costs import (
     Candidate,
     candidates,
-    fits_extents,
     forced_cost,
     given_candidates,
+    has_few,
     nonempty,
     num_tasks,
     split_cost,
@@ -84,16 +83,19 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
         if type(x) is np.ndarray:
             return _least_of_many(p, gpu, found, source)
     best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
-    m, n, macs = p.m, p.n, 1.0 * p.m * p.n * p.k * p.batch
+    m, n, k, macs = p.m, p.n, p.k, 1.0 * p.m * p.n * p.k * p.batch
+    is_few, num_sms, is_forced = has_few(m, n), gpu.num_sms, p.split_k is not None
     for c in found:
-        if macs * c.bound_s >= best_cost or m <= c.spare_m or n <= c.spare_n:
+        if macs * c.bound_s > best_cost or m <= c.spare_m or n <= c.spare_n or (c.is_small and not is_few):
             continue
-        if c.is_small and not fits_extents(p, c):
+        if ceil(k / c.tile_k) * c.tile_k_s > best_cost and not (
+            is_forced or (c.may_split and c.reduction_s <= best_cost)
+        ):
             continue
-        num_tiles, cost, slices = _cheaper(p, c, gpu.num_sms, best_cost)
+        num_tiles, cost, slices = _cheaper(p, c, num_sms, best_cost)
         if cost <= best_cost:
             area = num_tiles * c.tile_m * c.tile_n  # of equal costs the one that pads less
-            if cost < best_cost or area < best_area:
+            if cost < best_cost or area <= best_area:
                 best, best_cost, best_area, best_slices = c, cost, area, slices
     return _tiling(p, best, best_slices, source, best.tile)
 
@@ -106,7 +108,7 @@ def _cheaper(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, 
     if p.split_k is not None:
         num_tiles = num_tasks(p, c)
         return num_tiles, forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    num_tiles, cost = whole_cost_of_one(p, c, num_sms, least)
+    num_tiles, cost = whole_cost_of_one(p, c, num_sms)
     if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
         t = terms(p, c)
         slices = split_count(t[0], num_tiles, num_sms)
@@ -120,19 +122,24 @@ def _least_of_many(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str)
     """As `_least`: each candidate is tried on the calls whose bounds leave it a chance."""
     size = max(len(x) for x in (p.m, p.n, p.k, p.batch, p.split_k) if is_array(x))
     p = widened(p, size, ("m", "n", "k"))
-    macs = 1.0 * p.m * p.n * p.k * p.batch
+    macs, is_few = 1.0 * p.m * p.n * p.k * p.batch, has_few(p.m, p.n)
+    steps = {tile_k: ceil_div(p.k, tile_k) for tile_k in {c.tile_k for c in found}}
     least = _Least(cost=np.full(size, inf), area=np.full(size, inf), at=np.zeros(size, np.intp), slices=np.ones(size))
     for i, c in enumerate(found):
-        chance = (macs * c.bound_s < least.cost) & fits_extents(p, c)
+        chance = macs * c.bound_s <= least.cost
+        if p.split_k is None:
+            own = steps[c.tile_k] * c.tile_k_s <= least.cost
+            chance &= (own | (c.reduction_s <= least.cost)) if c.may_split else own
+        if c.is_small:
+            chance &= is_few
         if c.spare_m or c.spare_n:
             chance &= (p.m > c.spare_m) & (p.n > c.spare_n)
         rows = np.flatnonzero(chance)
         if len(rows):
             part = take(p, rows)
             num_tiles = num_tasks(part, c)
-            area = num_tiles * c.tile_m * c.tile_n
-            for own, cost, slices in _options(part, c, num_tiles, gpu.num_sms):
-                least.improve(rows[own], cost, area[own], i, slices)
+            cost, slices = _cheaper_of_many(part, c, num_tiles, gpu.num_sms)
+            least.improve(rows, cost, num_tiles * (c.tile_m * c.tile_n), i, slices)
     return _tiling(p, _Columns.of(found, least.at), least.slices, source, None)
 
 
@@ -147,24 +154,28 @@ class _Least(NamedTuple):
     def improve(self, rows: np.ndarray, cost: np.ndarray, area: np.ndarray, at: int, slices: Number) -> None:
         """Takes a candidate for those of the rows that it betters."""
         least = self.cost[rows]
-        better = (cost < least) | ((cost == least) & (area < self.area[rows]))
+        better = (cost < least) | ((cost == least) & (area <= self.area[rows]))
         chosen = rows[better]
         self.cost[chosen], self.area[chosen], self.at[chosen] = cost[better], area[better], at
         self.slices[chosen] = slices[better] if is_array(slices) else slices
 
 
-def _options(p: Gemm, c: Candidate, num_tiles: np.ndarray, num_sms: int) -> Iterator[tuple[Any, np.ndarray, Number]]:
-    """(which calls, cost, slices) of a candidate's ways over columns of calls: as `_cheaper` has them."""
+def _cheaper_of_many(p: Gemm, c: Candidate, num_tiles: np.ndarray, num_sms: int) -> tuple[np.ndarray, Number]:
+    """(cost, slices) over columns of calls: as `_cheaper` has them."""
     if p.split_k is not None:
-        yield slice(None), forced_cost(p, c, num_tiles, num_sms), p.split_k
-        return
+        return forced_cost(p, c, num_tiles, num_sms), p.split_k
     t = terms(p, c)
-    yield slice(None), whole_cost(p, c, t, num_tiles, num_sms), 1.0
-    few = np.flatnonzero(num_tiles * 2 < num_sms)
-    if c.may_split and len(few):
-        own, own_tiles = tuple(x[few] for x in t), num_tiles[few]
-        slices = split_count(own[0], own_tiles, num_sms)
-        yield few, split_cost(take(p, few), c, own, own_tiles, slices, num_sms), slices
+    cost = whole_cost(p, c, t, num_tiles, num_sms)
+    few = np.flatnonzero((num_tiles * 2 < num_sms) & (c.reduction_s <= cost)) if c.may_split else ()
+    if not len(few):
+        return cost, 1.0
+    own, own_tiles = tuple(x[few] for x in t), num_tiles[few]
+    own_slices = split_count(own[0], own_tiles, num_sms)
+    split = split_cost(take(p, few), c, own, own_tiles, own_slices, num_sms)
+    better = split < cost[few]
+    slices = np.ones(len(cost))
+    cost[few[better]], slices[few[better]] = split[better], own_slices[better]
+    return cost, slices
 
 
 class _Columns(NamedTuple):
@@ -185,7 +196,10 @@ class _Columns(NamedTuple):
 
 def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile: Tile | None) -> Tiling:
     tiles_m, tiles_n = ceil_div(p.m, c.tile_m), ceil_div(p.n, c.tile_n)
-    slices = nonempty(p.k, c.tile_k, slices)
+    is_split = is_array(slices) or slices != 1.0
+    steps = ceil_div(p.k, c.tile_k)
+    if is_split:
+        slices = nonempty(p.k, c.tile_k, slices)
     return Tiling(
         tile_m=c.tile_m,
         tile_n=c.tile_n,
@@ -195,9 +209,9 @@ def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile:
         split_k=slices,
         tiles=tiles_m * tiles_n * p.batch,
         tasks=round_up(tiles_m, c.cluster_m) * round_up(tiles_n, c.cluster_n) * p.batch * slices,
-        k_per_task=ceil_div(ceil_div(p.k, c.tile_k), slices) * c.tile_k,
+        k_per_task=(ceil_div(steps, slices) if is_split else steps) * c.tile_k,
         ctas_per_sm=c.ctas_per_sm,
-        reduction_s=where(slices > 1, c.reduction_s, 0.0),
+        reduction_s=where(slices > 1, c.reduction_s, 0.0) if is_split else 0.0,
         source=source,
         tile=tile,
     )

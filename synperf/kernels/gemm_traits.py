@@ -13,7 +13,7 @@ from ..hardware.launch import launch_floor
 from .dispatch import resolve
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traits:
     """`quantise_bytes` is DRAM traffic per value of A; `reduction_s` the launch that sums the slices of split-K."""
 

@@ -6,7 +6,7 @@ Source: DeepSeek-V2, arXiv 2405.04434, section 2.1; FlashMLA repository, docs.
 
 from __future__ import annotations
 
-from ..hardware import GPU, DType
+from ..hardware import GPU
 from ..numeric import Number, ceil_div, maximum, where
 from .attention_call import Attention
 from .attention_requests import requests
@@ -32,7 +32,7 @@ def latent_step(a: Attention, gpu: GPU, tile: Tiling) -> Step:
     one.shared_bytes = one.shared_bytes - tile.columns * tile.v_head_dim * a.dtype.bytes
     clock = gpu.clock_hz
     slowest = maximum(one.tensor_flop / gpu.flop_per_clk_per_sm(a.dtype), one.xu_op / gpu.xu_op_per_clk_per_sm)
-    fma_rate = gpu.fma_flop_per_clk_per_sm.get(a.dtype.rate, gpu.fma_flop_per_clk_per_sm[DType.FP32])
+    fma_rate = gpu.other_fma_flop_per_clk_per_sm(a.dtype)
     slowest = maximum(slowest, one.fma_flop / fma_rate)
     one.slowest_s = maximum(slowest, one.shared_bytes / gpu.shared_bytes_per_clk_per_sm) / clock
     return one

@@ -102,7 +102,7 @@ def projection_s(x: Projection, gpu: GPU) -> Number:
     """Seconds of one product on the slowest pipe but DRAM, at published rates, as the GEMM family has it."""
     g = gemm.decompose(as_gemm(x), gpu)
     busiest = busiest_sm_tasks(g.count, gpu.num_sms)
-    fma_rate = gpu.fma_flop_per_clk_per_sm.get(x.dtype.rate, gpu.fma_flop_per_clk_per_sm[DType.FP32])
+    fma_rate = gpu.other_fma_flop_per_clk_per_sm(x.dtype)
     clocks = maximum(g.tensor_flop / gpu.flop_per_clk_per_sm(x.dtype), g.fma_flop / fma_rate)
     clocks = maximum(clocks, g.shared_bytes / gpu.shared_bytes_per_clk_per_sm)
     own_s = maximum(clocks / gpu.clock_hz, g.port_bytes / gpu.l2_port_bytes_per_s)

@@ -19,7 +19,6 @@ from synperf.kernels.gemm_call import Gemm
 KNOWN_GROUPS = ("h100_sxm.vllm.cublas", "h100_sxm.*.cublas")
 GENERAL_GROUPS = ("vllm.cublas", "*.cublas", "*")
 BAND = (Regime("short", 1e-5, 2000, -0.2, 0.3), Regime("long", 1e30, 2000, -0.1, 0.1))
-NEAR = (Regime("kin", 1e30, 2000, -0.2, 0.2),)
 WIDE = (Regime("unseen", 1e30, 2000, -0.5, 0.6),)
 
 
@@ -65,7 +64,7 @@ def card(networks: dict[str, Network], digest: str = "0" * 64) -> Card:
         NetworkCard(
             name=name, scope=name.split(".")[1], dtypes=("bf16",), inputs=n.inputs, groups=n.groups,
             num_layers=len(n.weights), rows=100, held_out={},
-            regimes={"": BAND} if "known" in name else {"": WIDE, "kin": NEAR, "*": (WIDE[0], )},
+            regimes={"": BAND} if "known" in name else {"": WIDE, "*": (WIDE[0], )},
         )
         for name, n in networks.items()
     ]  # fmt: skip

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from synperf.errors import UnsupportedError
-from synperf.features import features, floor
+from synperf.estimators.analytical import slowest
+from synperf.features import Demand, features, floor
 from synperf.hardware import Calibration, DType
 from synperf.kernels import family
 from synperf.kernels.dispatch import resolve
@@ -96,8 +97,9 @@ def test_the_reduction_of_split_k_costs_a_launch_except_beside_dram():
     p = Gemm(m=128, n=128, k=1024, tile_m=128, tile_n=128, tile_k=64)
     whole, split = (features(GEMM, replace(p, split_k=s), gpu) for s in (1, 4))
     assert (whole.reduction_s, split.reduction_s) == (0.0, 3e-6)
-    assert split.busy_s("tensor") == split.pipes["tensor"].sm_max_s + 3e-6
-    assert split.busy_s("dram") == split.pipes["dram"].sm_max_s
+    own = max(demand.sm_max_s for name, demand in split.pipes.items() if name != "dram")
+    assert slowest(split, 0.0)[1] == own + 3e-6
+    assert slowest(replace(split, pipes={**split.pipes, "dram": Demand(gpu_s=1.0, sm_max_s=1.0)}), 0.0)[1] == 1.0
 
 
 def test_l2_serves_all_sms_together_and_one_sm_through_its_port():

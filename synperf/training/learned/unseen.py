@@ -1,8 +1,9 @@
 """Intervals on GPUs that nobody measured, from networks that were trained without the GPUs that they are tried on.
 
-GPUs whose kin is among the training rows are known better than others, so the two kinds have intervals of their own.
-Errors differ from GPU to GPU by more than rows tell, so the tails of each kind are those with which the errors of the
-other cases give intervals that hold 80 % of a case that they have not seen, on average.
+GPUs whose kin is among the training rows are known better than others, but all that were measured so are near twins:
+where there are others, these alone tell how far errors go. Errors differ from GPU to GPU by more than rows tell, so the
+tails are those with which the errors of the other cases give intervals that hold 80 % of a case that they have not
+seen, on average.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
-from ...estimators.learned import KIN
 from ...estimators.weights import Regime
 from .regimes import TAIL, Spread, regimes
 
@@ -40,30 +41,34 @@ class Unseen:
 
 
 def unseen(part: str, cases: Sequence[Case]) -> Unseen:
-    """Of a GPU with kin (`kin`), of one without (empty), and of a kernel that nobody measured (`*`)."""
-    found: dict[str, tuple[Regime, ...]] = {}
-    left_out: dict[str, dict[str, float]] = {}
-    for has_kin, key, said in ((True, KIN, "an unseen GPU of a measured kin"), (False, "", "an unseen GPU")):
-        own = [case for case in cases if case.has_kin == has_kin]
-        tail = _tail(own, cases)
-        left_out |= {case.name: _score(case, _others(case, own, cases), tail) for case in own}
-        found[key] = regimes(f"{part} on {said}", {"": _spread(own or cases)}, tail=tail)[""]
-    middle = Spread(time_s=_spread(cases).time_s, apart=np.concatenate([c.middle for c in cases]), held_out=_all(cases))
-    found["*"] = regimes(f"{part}, a kernel that nobody measured", {"": middle})[""]
-    return Unseen(regimes=found, left_out={case.name: left_out[case.name] for case in cases})
+    """Of a GPU that nobody measured (empty), and of a kernel that nobody measured (`*`), which is no better known."""
+    apart = [case for case in cases if not case.has_kin]
+    apart = apart if len(apart) > 1 else list(cases)  # one case does not tell how cases differ
+    tail = _tail(apart)
+    own = regimes(f"{part} on an unseen GPU", {"": _spread(apart)}, tail=tail)[""]
+    middle = Spread(time_s=_spread(apart).time_s, apart=np.concatenate([c.middle for c in apart]), held_out=_all(apart))
+    of_middle = regimes(f"{part}, a kernel that nobody measured", {"": middle})[""]
+    return Unseen(
+        regimes={"": own, "*": tuple(_wider(a, b) for a, b in zip(of_middle, own, strict=True))},
+        left_out={case.name: _score(case, _others(case, apart), tail) for case in cases},
+    )
 
 
-def _tail(own: Sequence[Case], cases: Sequence[Case]) -> float:
+def _wider(regime: Regime, other: Regime) -> Regime:
+    return msgspec.structs.replace(regime, low=min(regime.low, other.low), high=max(regime.high, other.high))
+
+
+def _tail(apart: Sequence[Case]) -> float:
     """The largest tail with which left-out cases hold what they should, on average; the smallest where none does."""
     for tail in TAILS:
-        if own and np.mean([_inside(c, _others(c, own, cases), tail).mean() for c in own]) >= MEANT:
+        if np.mean([_inside(case, _others(case, apart), tail).mean() for case in apart]) >= MEANT:
             return tail
-    return TAILS[-1] if own else TAIL
+    return TAILS[-1]
 
 
-def _others(case: Case, own: Sequence[Case], cases: Sequence[Case]) -> Sequence[Case]:
-    """The other cases of its kind; of both kinds where there is no other."""
-    return [c for c in own if c is not case] or [c for c in cases if c is not case]
+def _others(case: Case, apart: Sequence[Case]) -> Sequence[Case]:
+    """The other cases; all where there is no other."""
+    return [c for c in apart if c is not case] or apart
 
 
 def _inside(case: Case, others: Sequence[Case], tail: float) -> np.ndarray:

@@ -1,0 +1,39 @@
+"""The rates of a GPU in one number format, each worked out once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from .dtype import DType
+from .gpu import GPU
+
+
+class Rates(NamedTuple):
+    """What one SM does per second at the published clock on each of its pipes, and the bounds of the whole GPU."""
+
+    math_flop_per_s: float  # of one SM, on the pipe that multiplies the format
+    fma_flop_per_s: float  # of one SM, beside the products
+    xu_op_per_s: float
+    shared_bytes_per_s: float
+    peak_flop_per_s: float  # of all SMs
+    max_flop_per_s: float  # of all SMs, at the highest clock
+    ridge_flop_per_byte: float
+
+
+@lru_cache(maxsize=4096)
+def rates(gpu: GPU, dtype: DType) -> Rates:
+    """The rates of a GPU in a format.
+
+    Raises:
+        UnsupportedError: the GPU does not multiply the format.
+    """
+    return Rates(
+        math_flop_per_s=gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz,
+        fma_flop_per_s=gpu.other_fma_flop_per_clk_per_sm(dtype) * gpu.clock_hz,
+        xu_op_per_s=gpu.xu_op_per_clk_per_sm * gpu.clock_hz,
+        shared_bytes_per_s=gpu.shared_bytes_per_clk_per_sm * gpu.clock_hz,
+        peak_flop_per_s=gpu.peak_flop_per_s(dtype),
+        max_flop_per_s=gpu.num_sms * gpu.flop_per_clk_per_sm(dtype) * gpu.max_clock_hz,
+        ridge_flop_per_byte=gpu.ridge_flop_per_byte(dtype),
+    )
