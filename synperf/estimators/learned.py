@@ -221,8 +221,8 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
             if getattr(call, name) != 1:
                 always += (name,)
         return _shown(always, network.inputs, beyond.tobytes())
-    columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond))[:, None] for name in fields]
-    return _by_pattern(always, (*fields, *network.inputs), np.concatenate([*columns, beyond], axis=1))
+    columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond)) for name in fields]
+    return _by_pattern(always, (*fields, *network.inputs), [*columns, *beyond.T])
 
 
 def _given(kind: KernelFamily, call: Any) -> tuple[str, ...]:
@@ -243,20 +243,32 @@ def _said(gpu: GPU, rates: Sustained, choice: Choice) -> tuple[str, ...]:
     return (*said, _IN_TURN) if choice.in_turn else said
 
 
-def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: np.ndarray) -> list[tuple[str, ...]]:
-    """The names that are set in each row, which rows of one pattern share."""
-    packed = np.packbits(beyond, axis=1)
-    words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    words[:, : packed.shape[1]] = packed
-    code = np.zeros(len(packed), dtype=np.int64)
-    for word in words.view(np.uint64).T:
-        values, own = np.unique(word, return_inverse=True)
-        _, first, code = np.unique(code * len(values) + own, return_index=True, return_inverse=True)
+def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: list[np.ndarray]) -> list[tuple[str, ...]]:
+    """The names that are set in each row, which rows of one pattern share; `beyond` has a column per name."""
+    found = np.empty(len(beyond[0]), dtype=object)
+    found.fill(always)
+    some = [i for i, column in enumerate(beyond) if column.any()]
+    rows = np.flatnonzero(np.logical_or.reduce([beyond[i] for i in some])) if some else ()
+    if not len(rows):
+        return list(found)
+    bits = np.stack([beyond[i][rows] for i in some])
+    _, first, code = np.unique(_codes(bits), return_index=True, return_inverse=True)
+    own = tuple(names[i] for i in some)
     shown = np.empty(len(first), dtype=object)
     for i, row in enumerate(first.tolist()):
-        shown[i] = _shown(always, names, beyond[row].tobytes())
-    found: list[tuple[str, ...]] = shown[code].tolist()
-    return found
+        shown[i] = _shown(always, own, bits[:, row].tobytes())
+    found[rows] = shown[code]
+    return list(found)
+
+
+def _codes(bits: np.ndarray) -> np.ndarray:
+    """(rows,) a number for every pattern of the (names, rows) bits."""
+    code = np.zeros(bits.shape[1], dtype=np.int64)
+    for i, column in enumerate(bits):
+        if i and i % 60 == 0:
+            code = np.unique(code, return_inverse=True)[1]
+        code = 2 * code + column
+    return code
 
 
 @lru_cache(maxsize=65536)

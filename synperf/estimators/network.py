@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 BLOCK = 512  # rows: their first layer is about 0.3 MB
-_ZERO, _ONE = np.zeros((), dtype=np.float32), np.ones((), dtype=np.float32)  # NumPy converts numbers every time
+_ZERO = np.zeros((), dtype=np.float32)  # NumPy converts a number of Python's every time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +74,7 @@ class _Shaped:
     """Columns of a network in the shape that meets its values: (N,) for one row, (N, 1) for columns of rows."""
 
     start: np.ndarray  # (D + S B) of the inputs' ranges and of the pieces
-    per_width: np.ndarray
+    width: np.ndarray
     first_bias: tuple[np.ndarray, ...]  # (H1) by group
     biases: tuple[np.ndarray, ...]  # of the layers between
 
@@ -83,8 +83,8 @@ class _Shaped:
 class _Made:
     """What a network computes of its own arrays once.
 
-    An input within its range is one piece more, so that all are cut in one go and the first layer multiplies values
-    from 0 to 1: sums stay small, and the answer for one row and for many agree.
+    An input within its range is one piece more, so that all are cut in one go, and sums stay small: the answer for one
+    row and for many agree.
     """
 
     one: _Shaped
@@ -101,8 +101,7 @@ def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.nd
     """(Hlast) of one row (D,), or of columns (D, rows): the rows of each unit lie side by side."""
     x = logs.take(made.taken, axis=0)
     x -= shaped.start
-    x *= shaped.per_width
-    np.minimum(np.maximum(x, _ZERO, out=x), _ONE, out=x)
+    np.minimum(np.maximum(x, _ZERO, out=x), shaped.width, out=x)
     for weight, bias in zip(made.layers, (shaped.first_bias[group], *shaped.biases), strict=True):
         x = weight.dot(x)
         x += bias
@@ -112,28 +111,22 @@ def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.nd
 
 @lru_cache(maxsize=256)
 def _made(n: Network) -> _Made:
-    num, width = len(n.inputs), n.high.astype(np.float64) - n.low
+    num, knots = len(n.inputs), n.knots.astype(np.float64)
     first = n.weights[0].astype(np.float64)
-    moved = n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]
-    first[:num] *= width[:, None]
-    with np.errstate(divide="ignore"):
-        per_width = np.where(width > 0, 1.0 / width, 0.0)
-    one = _Shaped(
-        start=np.concatenate([n.low, n.knots[:, :-1].ravel()]),
-        per_width=np.concatenate([per_width, (1.0 / np.diff(n.knots, axis=1)).ravel()]).astype(np.float32),
-        first_bias=tuple(moved.astype(np.float32)),
-        biases=n.biases[1:-1],
-    )
+    first_bias = tuple((n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]).astype(np.float32))
+    first[num:] /= np.diff(knots, axis=1).reshape(-1, 1)
+    start = np.concatenate([n.low, n.knots[:, :-1].ravel()])
+    width = np.concatenate([n.high - n.low, np.diff(n.knots, axis=1).ravel()])
     return _Made(
-        one=one,
+        one=_Shaped(start=start, width=width, first_bias=first_bias, biases=n.biases[1:-1]),
         many=_Shaped(
-            start=one.start[:, None],
-            per_width=one.per_width[:, None],
-            first_bias=tuple(bias[:, None] for bias in one.first_bias),
-            biases=tuple(bias[:, None] for bias in one.biases),
+            start=start[:, None],
+            width=width[:, None],
+            first_bias=tuple(bias[:, None] for bias in first_bias),
+            biases=tuple(bias[:, None] for bias in n.biases[1:-1]),
         ),
         taken=np.concatenate([np.arange(num), np.repeat(n.encoded, n.knots.shape[1] - 1)]),
-        layers=(first.T.astype(np.float32, order="C"), *(np.ascontiguousarray(w.T) for w in n.weights[1:-1])),
+        layers=tuple(w.T.astype(np.float32, order="C") for w in (first, *n.weights[1:-1])),
         last=np.ascontiguousarray(n.weights[-1][:, 0]),
         last_bias=float(n.biases[-1][0]),
         out_low=n.out_low.tolist(),
