@@ -91,7 +91,7 @@ def general(settings: Any = None, name: str = GENERAL) -> Recipe:
         cards, networks = [], []
         for part, index in by_part(rows):
             table = data.table(rows.take(index), devices)
-            chosen = settings or training.Settings.for_rows(len(table))
+            chosen = settings or training.Settings.for_rows(len(table), str(rows.family[0]))
             networks.append(training.fit(table, chosen, seed, known=False))
             cards.append(_card(part, networks[-1], len(table)))
         return General(_weights(str(rows.family[0]), seed, cards, networks))

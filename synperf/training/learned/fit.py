@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 
 from ...errors import FileFormatError, MissingExtraError
 from ...estimators.network import Network, pieces
+from ...estimators.shapes import AXES
 from .data import Table
 
 try:
@@ -26,6 +27,7 @@ try:
 except ModuleNotFoundError as missing:
     raise MissingExtraError.of("training", "train") from missing
 
+HIDDEN, QUICK = (128, 128, 32), (128, 64, 32)
 WARM_UP = 0.1
 SLACK = 0.0005  # the share of training rows at either end that the output may not go beyond
 Progress = Callable[[int, int], None]  # epochs done, of all
@@ -35,7 +37,7 @@ Progress = Callable[[int, int], None]  # epochs done, of all
 class Settings:
     """Sizes and the course of the training; `epochs` passes over the rows in batches of `batch`."""
 
-    hidden: tuple[int, ...] = (128, 128, 32)
+    hidden: tuple[int, ...] = HIDDEN
     pieces: int = 6
     epochs: int = 24
     batch: int = 2048
@@ -43,9 +45,10 @@ class Settings:
     weight_decay: float = 1e-2
 
     @classmethod
-    def for_rows(cls, rows: int) -> Settings:
+    def for_rows(cls, rows: int, family: str) -> Settings:
         """More epochs and smaller batches for fewer rows, so that every training has some thousand steps."""
-        return cls(epochs=min(max(1_200_000 // max(rows, 1), 24), 60), batch=min(max(rows // 200, 128), 2048))
+        epochs, batch = min(max(1_200_000 // max(rows, 1), 24), 60), min(max(rows // 200, 128), 2048)
+        return cls(hidden=_hidden(family), epochs=epochs, batch=batch)
 
     @property
     def cost(self) -> int:
@@ -53,14 +56,19 @@ class Settings:
         return self.epochs * max(self.hidden)
 
     @classmethod
-    def of_left_out(cls, rows: int) -> Settings:
+    def of_left_out(cls, rows: int, family: str) -> Settings:
         """For networks that only measure what an unseen GPU costs: some thousand steps of larger batches."""
-        return cls(epochs=min(max(1_000_000 // max(rows, 1), 12), 40), batch=512)
+        return cls(hidden=_hidden(family), epochs=min(max(1_000_000 // max(rows, 1), 12), 40), batch=512)
 
     @classmethod
-    def of_tables(cls, rows: int) -> Settings:
+    def of_tables(cls, rows: int, family: str) -> Settings:
         """A larger network, for which the cost of an answer counts for less than its error."""
-        return replace(cls.for_rows(rows), hidden=(384, 192, 64))
+        return replace(cls.for_rows(rows, family), hidden=(384, 192, 64))
+
+
+def _hidden(family: str) -> tuple[int, ...]:
+    """Where a larger network stands beside it, one that answers sooner."""
+    return QUICK if family in AXES else HIDDEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

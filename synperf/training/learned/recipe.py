@@ -25,7 +25,7 @@ def hybrid(
         networks: dict[str, Network] = {}
         for part, index in by_part(rows):
             data = table(rows.take(index), devices, without)
-            networks[part] = fit(data, settings or Settings.for_rows(len(data)), seed, known=known)
+            networks[part] = fit(data, settings or Settings.for_rows(len(data), str(rows.family[0])), seed, known=known)
         return lambda asked, seen: _predict(networks, known, without, asked, seen)
 
     return Recipe(name=name, summary=summary, fit=fitted)

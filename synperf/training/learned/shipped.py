@@ -81,17 +81,13 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     parts = {part: rows.take(index) for part, index in by_part(rows)}
     tables = {part: table(own, devices) for part, own in parts.items()}
     few = {part: len(shapes(own)[0]) < FEW_SHAPES for part, own in parts.items()}
-    seed, has_tables = training.seed, family in AXES
+    seed = training.seed
     networks = training.networks(
-        [
-            stage
-            for part, data in tables.items()
-            for stage in stages(part, data, seed, has_tables=has_tables, few_shapes=few[part])
-        ]
+        [stage for part, data in tables.items() for stage in stages(family, part, data, seed, few_shapes=few[part])]
     )
     spread = Spreads.of(tables, {part: networks.get(f"{part}.{HELD}", networks[f"{part}.{KNOWN}"]) for part in tables})
     made = {family: [card for part, data in tables.items() for card in cards(part, data, networks, spread, seed)]}
-    if has_tables:
+    if family in AXES:
         large = {part: networks[f"{part}.{TABLES}"] for part in tables}
         spread = Spreads.of(tables, large)
         made[of_tables(family)] = [tables_card(part, data, large[part], spread) for part, data in tables.items()]

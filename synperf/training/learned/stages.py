@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...estimators.shapes import AXES
 from ...estimators.weights import GENERAL, KNOWN
 from ...hardware.twins import TWINS
 from .data import Table
@@ -34,28 +35,28 @@ class Stage:
     settings: Settings
 
 
-def stages(part: str, data: Table, seed: int, *, has_tables: bool, few_shapes: bool) -> Iterator[Stage]:
+def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) -> Iterator[Stage]:
     """The known network, and where there are several GPUs the general one and those without some of them.
 
-    `has_tables` says whether measured tables of the family are interpolated, for which there is a larger network.
+    Where measured tables of the family are interpolated, there is a larger network for them.
     Where there are `few_shapes`, the known network is fitted to all of them, and one that was not (`HELD`) tells how
     far errors go.
     """
     fitted = data.take(~data.held_out)
     name = HELD if few_shapes else KNOWN
-    yield Stage(name=f"{part}.{name}", rows=fitted, known=True, settings=Settings.for_rows(len(fitted)))
+    yield Stage(name=f"{part}.{name}", rows=fitted, known=True, settings=Settings.for_rows(len(fitted), family))
     if few_shapes:
-        yield Stage(name=f"{part}.{KNOWN}", rows=data, known=True, settings=Settings.for_rows(len(data)))
-    if has_tables:
-        yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted)))
+        yield Stage(name=f"{part}.{KNOWN}", rows=data, known=True, settings=Settings.for_rows(len(data), family))
+    if family in AXES:
+        yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
     if len(set(data.gpu)) < 2:
         return  # one GPU says nothing about others
     some = fitted.take(few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, seed))
-    yield Stage(name=f"{part}.{GENERAL}", rows=some, known=False, settings=Settings.for_rows(len(some)))
+    yield Stage(name=f"{part}.{GENERAL}", rows=some, known=False, settings=Settings.for_rows(len(some), family))
     for gpus in left_out(set(data.gpu)):
         others = ~np.isin(data.gpu.astype(str), gpus)
         rows = data.take(few(data, others, ROWS_LEFT_OUT, seed))
-        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out(len(rows)))
+        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out(len(rows), family))
 
 
 def without(part: str, gpus: tuple[str, ...]) -> str:
