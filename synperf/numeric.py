@@ -39,7 +39,7 @@ def ceil_of(*values: Number) -> Callable[[Any], Any]:
     """The function that rounds up what comes of these values: of NumPy where one of them is an array, else of math."""
     for value in values:
         if type(value) is np.ndarray:
-            return np.ceil  # type: ignore[no-any-return]
+            return np.ceil
     return ceil
 
 

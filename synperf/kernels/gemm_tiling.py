@@ -166,7 +166,7 @@ def _cheaper_of_many(p: Gemm, c: Candidate, num_tiles: np.ndarray, num_sms: int)
         return forced_cost(p, c, num_tiles, num_sms), p.split_k
     t = terms(p, c)
     cost = whole_cost(p, c, t, num_tiles, num_sms)
-    few = np.flatnonzero((num_tiles * 2 < num_sms) & (c.reduction_s <= cost)) if c.may_split else ()
+    few = np.flatnonzero((num_tiles * 2 < num_sms) & (c.reduction_s <= cost) & c.may_split)
     if not len(few):
         return cost, 1.0
     own, own_tiles = tuple(x[few] for x in t), num_tiles[few]

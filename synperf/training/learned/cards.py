@@ -13,33 +13,67 @@ from ...estimators.network import Network
 from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
 from ...evaluation.metrics import Errors
 from ...hardware.twins import kin
+from ...numeric import concatenated
 from .data import Table
 from .fit import origins
 from .regimes import Spread, regimes, scaled, widening
-from .stages import HELD, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without
+from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold
 from .unseen import Case, unseen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judged:
+    """Rows, and the networks that tell how far errors go on them: which one of each row, and if it is new to that."""
+
+    data: Table
+    networks: tuple[Network, ...]
+    by: np.ndarray  # (rows,) index of the network
+    is_new: np.ndarray
+
+    @classmethod
+    def of(cls, part: str, data: Table, networks: Mapping[str, Network]) -> Judged:
+        """By the network of a format that knows GPUs, or where shapes are few by those that miss the shape."""
+        folds = [(i, others) for i, others in data.folds(FOLDS) if without_fold(part, i) in networks]
+        by = np.zeros(len(data), dtype=np.intp)
+        if not folds:
+            return cls(data=data, networks=(networks[f"{part}.{KNOWN}"],), by=by, is_new=data.held_out)
+        for place, (_, others) in enumerate(folds):
+            by[~others] = place
+        found = tuple(networks[without_fold(part, i)] for i, _ in folds)
+        return cls(data=data, networks=found, by=by, is_new=np.ones(len(data), dtype=bool))
+
+    def by_network(self) -> Iterator[tuple[Network, np.ndarray]]:
+        """(network, mask of its rows)."""
+        for place, network in enumerate(self.networks):
+            yield network, self.by == place
 
 
 def cards(
     part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
 ) -> Iterator[NetworkCard]:
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
-    held = networks.get(f"{part}.{HELD}")
-    rows = len(data) if held is not None else int((~data.held_out).sum())
-    card = _card(part, KNOWN, held or known, rows, data, spreads.regimes(part))
-    yield msgspec.structs.replace(card, groups=known.groups)
+    judged = Judged.of(part, data, networks)
+    rows = len(data) if len(judged.networks) > 1 else int((~data.held_out).sum())
+    yield _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
     found = unseen(part, cases)
     most = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
-    card = _card(part, GENERAL, general, most, data, found.regimes)
+    scores = _scores_of(_alone(general, data), known=False)
+    card = _card(part, GENERAL, general, most, scores, found.regimes)
     yield msgspec.structs.replace(card, left_out=found.left_out)
 
 
 def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
-    card = _card(part, KNOWN, network, int((~data.held_out).sum()), data, spreads.regimes(part))
+    rows, scores = int((~data.held_out).sum()), _scores_of(_alone(network, data), known=True)
+    card = _card(part, KNOWN, network, rows, scores, spreads.regimes(part))
     return msgspec.structs.replace(card, name=f"{part}.{TABLES}", widening=widening(spreads.by_part[part]))
+
+
+def _alone(network: Network, data: Table) -> Judged:
+    """Rows that one network tells of, which was fitted to all that are not held out."""
+    return Judged(data=data, networks=(network,), by=np.zeros(len(data), dtype=np.intp), is_new=data.held_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +83,12 @@ class Spreads:
     by_part: Mapping[str, Mapping[str, Spread]]
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
-        return cls(by_part={part: _spreads(networks[part], data) for part, data in tables.items()})
+    def of(cls, judged: Mapping[str, Judged]) -> Spreads:
+        return cls(by_part={part: _spreads(own) for part, own in judged.items()})
+
+    @classmethod
+    def of_tables(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
+        return cls.of({part: _alone(networks[part], data) for part, data in tables.items()})
 
     def regimes(self, part: str) -> dict[str, tuple[Regime, ...]]:
         """Of one format; one of few rows has the ends of all."""
@@ -58,16 +96,17 @@ class Spreads:
         return regimes(part, self.by_part[part], everywhere)
 
 
-def _spreads(network: Network, data: Table) -> dict[str, Spread]:
-    """The errors of every group of a network, those of the middle of several engines included."""
-    found = {}
-    for name, index in origins(data, known=True).rows_of.items():
-        if name not in network.groups:
-            continue
-        correction = network.correction(data.logs[index], network.groups.index(name))
-        time_s, apart = data.base_s[index] * np.exp(correction), data.target[index] - correction
-        found[name] = Spread(time_s=time_s, apart=apart, held_out=data.held_out[index])
-    return found
+def _spreads(judged: Judged) -> dict[str, Spread]:
+    """The errors of every group of rows, those of the middle of several engines included."""
+    found: dict[str, list[Spread]] = {}
+    for network, mask in judged.by_network():
+        for name, index in origins(judged.data, known=True).rows_of.items():
+            rows = judged.data.take(own := index[mask[index]])
+            if len(own) and name in network.groups:
+                correction = network.correction(rows.logs, network.groups.index(name))
+                time_s, apart = rows.base_s * np.exp(correction), rows.target - correction
+                found.setdefault(name, []).append(Spread(time_s=time_s, apart=apart, held_out=judged.is_new[own]))
+    return {name: Spread(**concatenated(parts)) for name, parts in found.items()}
 
 
 def _case(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Case:
@@ -97,11 +136,19 @@ def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, n
     return rows.base_s * np.exp(correction), rows.target - correction
 
 
-def _scores(rows: Table, apart: np.ndarray) -> dict[str, dict[str, float]]:
-    """Errors on the held-out rows of every GPU, and of all."""
-    found, known = {}, np.isfinite(apart)
-    for gpu in (*sorted(set(rows.gpu[known])), "all"):
-        own = np.exp(-apart[known & ((rows.gpu == gpu) | (gpu == "all"))])
+def _scores_of(judged: Judged, *, known: bool) -> dict[str, dict[str, float]]:
+    """Errors on the rows that are new of every GPU, and of all."""
+    parts = [
+        (rows.gpu, errors(network, rows, known=known)[1])
+        for network, mask in judged.by_network()
+        if len(rows := judged.data.take(mask & judged.is_new))
+    ]
+    if not parts:
+        return {}
+    gpus, apart = (np.concatenate(column) for column in zip(*parts, strict=True))
+    found, is_told = {}, np.isfinite(apart)
+    for gpu in (*sorted(set(gpus[is_told])), "all"):
+        own = np.exp(-apart[is_told & ((gpus == gpu) | (gpu == "all"))])
         if len(own):
             e = Errors.of(own, np.ones_like(own))
             found[gpu] = {"rows": len(own), "mape": e.mape, "median": e.median, "p90": e.p90}
@@ -114,9 +161,10 @@ def _plain(score: Mapping[str, float]) -> dict[str, float]:
 
 
 def _card(
-    part: str, scope: str, network: Network, rows: int, data: Table, found: dict[str, tuple[Regime, ...]]
-) -> NetworkCard:
-    kept, (dtype, _, variant) = data.take(data.held_out), part.partition(".")
+    part: str, scope: str, network: Network, rows: int, scores: dict[str, dict[str, float]],
+    found: dict[str, tuple[Regime, ...]],
+) -> NetworkCard:  # fmt: skip
+    dtype, _, variant = part.partition(".")
     return NetworkCard(
         name=f"{part}.{scope}",
         scope=scope,
@@ -126,6 +174,6 @@ def _card(
         groups=network.groups,
         num_layers=len(network.weights),
         rows=rows,
-        held_out=_scores(kept, errors(network, kept, known=scope == KNOWN)[1]) if len(kept) else {},
+        held_out=scores,
         regimes=found,
     )

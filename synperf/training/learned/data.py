@@ -16,7 +16,7 @@ from ...numeric import concatenated
 from ..recipe import Devices, by_launch
 from ..shapes import shapes
 
-HELD_OUT = 10  # one of so many weight shapes is kept from the weights, for intervals and to choose the best epoch
+HELD_OUT = 10  # one of so many shapes is kept from the weights, for intervals
 WITHOUT: dict[str, tuple[str, ...]] = {
     "math": ("math", "math_over_dram", "tensor_sm_max", "shared_sm_max", "time_", "fill", "tasks_per_sm", "padding"),
     "memory": ("dram", "math_over_dram", "dram_sm_max", "l2_sm_max", "extra_traffic", "working_set"),
@@ -35,7 +35,7 @@ class Table:
     gpu: np.ndarray  # text
     engine: np.ndarray
     kernel: np.ndarray
-    held_out: np.ndarray  # rows that no weight may be fitted to
+    shape: np.ndarray  # uint32, a number for the shape of each row, the same in every table
     place: np.ndarray  # index among the rows that it was made of
 
     def __len__(self) -> int:
@@ -47,6 +47,18 @@ class Table:
         """(rows,) log(time / base)."""
         found: np.ndarray = np.log(self.time_s / self.base_s)
         return found
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """(rows,) whether the shape is one of those that no weight is fitted to."""
+        held: np.ndarray = self.shape % HELD_OUT == 0
+        return held
+
+    def folds(self, most: int) -> list[tuple[int, np.ndarray]]:
+        """(number, rows that are not in it) of at most `most` parts of about as many shapes; none where all are one."""
+        found, which = np.unique(self.shape, return_inverse=True)
+        fold = np.arange(len(found)) % most
+        return [(i, fold[which] != i) for i in range(min(most, len(found)))] if len(found) > 1 else []
 
     def take(self, rows: np.ndarray) -> Table:
         """Some rows: a mask or an index."""
@@ -75,18 +87,18 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
         gpu=rows.gpu,
         engine=rows.engine,
         kernel=rows.kernel,
-        held_out=held_out(rows),
+        shape=numbered(rows),
         place=index,
     )
 
 
-def held_out(rows: Rows) -> np.ndarray:
-    """(rows,) whether the shape (of a GEMM, n x k of its weights) is one of those that no weight is fitted to."""
+def numbered(rows: Rows) -> np.ndarray:
+    """(rows,) a number that the shape alone decides (of a GEMM, n x k of its weights), the crc32 of its name."""
     found, which = shapes(rows)
     names = ["x".join(str(int(extent)) for extent in shape) for shape in found]
-    kept = [crc32(f"held out {name}".encode()) % HELD_OUT == 0 for name in names]
-    held: np.ndarray = np.array(kept, dtype=bool)[which]
-    return held
+    numbers = np.array([crc32(f"held out {name}".encode()) for name in names], dtype=np.uint32)
+    own: np.ndarray = numbers[which]
+    return own
 
 
 def some_of_each(rows: Rows, most: int, seed: int) -> np.ndarray:

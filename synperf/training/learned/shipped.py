@@ -16,16 +16,16 @@ import numpy as np
 from ...estimators.inputs import VERSION as INPUTS_VERSION
 from ...estimators.network import Network
 from ...estimators.shapes import AXES
-from ...estimators.weights import FORMAT, KNOWN, Card, NetworkCard, of_tables, serialize, tensors
+from ...estimators.weights import FORMAT, Card, NetworkCard, of_tables, serialize, tensors
 from ...measurements import Rows
 from ...tables.outfile import replacing
 from ...version import VERSION
 from ..recipe import Devices, by_part
 from ..shapes import shapes
-from .cards import Spreads, cards, tables_card
+from .cards import Judged, Spreads, cards, tables_card
 from .data import table
 from .fit import Settings, fit
-from .stages import FEW_SHAPES, HELD, TABLES, Stage, stages
+from .stages import FEW_SHAPES, TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
 Progress = Callable[[str, int, int], None]  # (stage, epochs done, of all)
@@ -85,11 +85,11 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     networks = training.networks(
         [stage for part, data in tables.items() for stage in stages(family, part, data, seed, few_shapes=few[part])]
     )
-    spread = Spreads.of(tables, {part: networks.get(f"{part}.{HELD}", networks[f"{part}.{KNOWN}"]) for part in tables})
+    spread = Spreads.of({part: Judged.of(part, data, networks) for part, data in tables.items()})
     made = {family: [card for part, data in tables.items() for card in cards(part, data, networks, spread, seed)]}
     if family in AXES:
         large = {part: networks[f"{part}.{TABLES}"] for part in tables}
-        spread = Spreads.of(tables, large)
+        spread = Spreads.of_tables(tables, large)
         made[of_tables(family)] = [tables_card(part, data, large[part], spread) for part, data in tables.items()]
     return {
         name: (

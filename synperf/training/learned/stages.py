@@ -20,8 +20,9 @@ from .fit import Settings
 
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
 ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
-FEW_SHAPES = 100  # of which one in ten is too much to lose
-HELD = "held"  # a network that has not seen the held-out shapes, beside one that has
+ROWS_FOLD = 4000  # for those that only measure what new shapes cost
+FEW_SHAPES = 100  # of which one in ten is too much to lose, and says too little
+FOLDS = 4
 TABLES = "tables"  # the larger network of a format
 
 
@@ -39,14 +40,16 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) 
     """The known network, and where there are several GPUs the general one and those without some of them.
 
     Where measured tables of the family are interpolated, there is a larger network for them.
-    Where there are `few_shapes`, the known network is fitted to all of them, and one that was not (`HELD`) tells how
-    far errors go.
+    Where there are `few_shapes`, the known network is fitted to all of them, and others that each miss a part of the
+    shapes tell how far errors go on new ones.
     """
     fitted = data.take(~data.held_out)
-    name = HELD if few_shapes else KNOWN
-    yield Stage(name=f"{part}.{name}", rows=fitted, known=True, settings=Settings.for_rows(len(fitted), family))
-    if few_shapes:
-        yield Stage(name=f"{part}.{KNOWN}", rows=data, known=True, settings=Settings.for_rows(len(data), family))
+    known = data if few_shapes else fitted
+    yield Stage(name=f"{part}.{KNOWN}", rows=known, known=True, settings=Settings.for_rows(len(known), family))
+    for fold, others in data.folds(FOLDS) if few_shapes else ():
+        rows = data.take(few(data, others, ROWS_FOLD, seed))
+        name = without_fold(part, fold)
+        yield Stage(name=name, rows=rows, known=True, settings=Settings.for_rows(len(rows), family))
     if family in AXES:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
     if len(set(data.gpu)) < 2:
@@ -57,6 +60,10 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) 
         others = ~np.isin(data.gpu.astype(str), gpus)
         rows = data.take(few(data, others, ROWS_LEFT_OUT, seed))
         yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out(len(rows), family))
+
+
+def without_fold(part: str, fold: int) -> str:
+    return f"{part}.fold{fold}"
 
 
 def without(part: str, gpus: tuple[str, ...]) -> str:

@@ -1,0 +1,50 @@
+"""Which network tells how far errors go on a row: never one that was fitted to the shape of the row."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from synperf import hardware
+from synperf.training.learned.cards import Judged
+from synperf.training.learned.data import table
+from synperf.training.learned.stages import stages
+
+from .toy_rows import rows
+
+DATA = table(rows(), {key: hardware.gpu(key) for key in ("h100_sxm", "l40s")})
+
+
+def made(*, few_shapes):
+    return {stage.name: stage.rows for stage in stages("gemm", "bf16", DATA, 0, few_shapes=few_shapes)}
+
+
+def test_where_shapes_are_few_every_row_is_new_to_the_network_that_judges_it():
+    found = made(few_shapes=True)
+    assert len(found["bf16.known"]) == len(DATA)
+    judged = Judged.of("bf16", DATA, found)
+    assert len(judged.networks) == 4
+    assert judged.is_new.all()
+    for fitted, mask in judged.by_network():
+        assert mask.any()
+        assert not set(fitted.shape) & set(DATA.shape[mask])
+        assert set(fitted.shape) | set(DATA.shape[mask]) == set(DATA.shape)
+
+
+def test_else_the_network_that_answers_is_judged_by_the_rows_that_are_held_out():
+    found = made(few_shapes=False)
+    judged = Judged.of("bf16", DATA, found)
+    assert judged.networks == (found["bf16.known"],)
+    assert np.array_equal(judged.is_new, DATA.held_out)
+    assert not set(found["bf16.known"].shape) & set(DATA.shape[judged.is_new])
+
+
+def test_networks_beside_the_known_one_are_fitted_to_no_held_out_shape():
+    for name in ("bf16.tables", "bf16.general"):
+        assert not made(few_shapes=True)[name].held_out.any()
+
+
+def test_one_shape_makes_no_folds():
+    one = DATA.take(DATA.shape == DATA.shape[0])
+    assert one.folds(4) == []
+    assert [i for i, _ in DATA.take(np.isin(DATA.shape, np.unique(DATA.shape)[:3])).folds(4)] == [0, 1, 2]
