@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..errors import MissingExtraError
+from ..errors import FieldError, MissingExtraError, UnsupportedError
 from ..estimators import learned
 from ..estimators.inputs import VERSION as INPUTS_VERSION
 from ..estimators.network import Network
 from ..estimators.weights import FORMAT, GENERAL, Card, NetworkCard, Regime, Weights
 from ..kernels import family
 from ..measurements import Rows
-from ..training.calibrate import fit_calibration
+from ..training.calibrate import CalibrationFit, fit_calibration
 from ..training.recipe import Devices, Predictor, Recipe, by_launch, by_part
 from ..version import VERSION
 
@@ -50,16 +51,36 @@ class General:
         return found
 
     def corrected(self, rows: Rows, devices: Devices, seed: int) -> Predictor:
-        """The estimate with a calibration of every GPU among the rows."""
-        fits = {key: fit_calibration(part, devices[key], self.weights, seed) for (key,), part in rows.groups("gpu")}
+        """The estimate with a calibration of every GPU among the rows, where `synperf calibrate` makes one of them."""
+        fits, kept = {}, {}
+        for (key,), part in rows.groups("gpu"):
+            try:
+                fits[key] = fit_calibration(part, devices[key], self.weights, seed)
+            except (FieldError, UnsupportedError) as why:  # too few rows, or such as say what no GPU can be
+                kept[key] = str(why)
+        return Corrected(self, fits, kept)
 
-        def predict(asked: Rows, _: Devices) -> np.ndarray:
-            found = np.empty(len(asked))
-            for (key,), index in asked.indices("gpu"):
-                found[index] = fits[key].predict(asked.take(index))
-            return found
 
-        return predict
+@dataclass(frozen=True, slots=True, eq=False)
+class Corrected:
+    """General weights with calibrations by GPU; `kept` says why some GPUs have none, and stay as they were."""
+
+    general: General
+    fits: Mapping[str, CalibrationFit]
+    kept: Mapping[str, str]
+
+    def __call__(self, rows: Rows, devices: Devices) -> np.ndarray:
+        """Seconds, one per row."""
+        found = np.empty(len(rows))
+        for (key,), index in rows.indices("gpu"):
+            part = rows.take(index)
+            found[index] = self.fits[key].predict(part) if key in self.fits else self.general(part, devices)
+        return found
+
+
+def kept(predictor: object) -> Mapping[str, str]:
+    """Why a corrected predictor is not corrected on some GPUs, by GPU."""
+    return predictor.kept if isinstance(predictor, Corrected) else {}
 
 
 def general(settings: Any = None, name: str = GENERAL) -> Recipe:

@@ -64,7 +64,8 @@ class Result:
 
     `part` names the scored rows: `test`, or, where GPUs are left out, their rows (`unseen`) and the test rows of
     the others (`seen`). `variant` says what was known of a GPU that is left out: nothing but published figures (empty),
-    a calibration record, a few rows. `draw` counts random choices of these rows.
+    a calibration record, a few rows. `draw` counts random choices of these rows. `kept` says why few rows of that GPU
+    corrected nothing, where they did not.
     """
 
     case: str
@@ -78,6 +79,7 @@ class Result:
     errors: Errors
     fit_s: float
     predict_s_per_1000: float
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from ..errors import FieldError
 from ..measurements import Rows
 from ..training.recipe import Devices, Predictor, Recipe
 from .corrections import RECORD_ROWS, draws, record_rows, recorded
-from .general import correctable
+from .general import correctable, kept
 from .metrics import Errors
 from .recipes import OURS
 from .results import PLAIN, RECORD, ZERO_SHOT, Result, few_shot
@@ -53,8 +53,8 @@ class Fitted:
         Raises:
             FieldError: a time is no positive number.
         """
-        began = perf_counter()
-        time_s = (predictor or self.predictor)(rows, devices or self.case.devices)
+        used, began = predictor or self.predictor, perf_counter()
+        time_s = used(rows, devices or self.case.devices)
         took_s = perf_counter() - began
         if not (np.isfinite(time_s) & (time_s > 0)).all():
             raise FieldError(f"recipe: {self.recipe} gave a time that is no positive number, in {self.case.name}")
@@ -63,7 +63,7 @@ class Fitted:
                 case=self.case.name, recipe=self.recipe, variant=variant, part=part, gpu=gpu, draw=draw,
                 rows=len(index), training_rows=self.training_rows,
                 errors=Errors.of(time_s[index], rows.time_s[index]),
-                fit_s=self.fit_s, predict_s_per_1000=took_s / len(rows) * 1000,
+                fit_s=self.fit_s, predict_s_per_1000=took_s / len(rows) * 1000, kept=kept(used).get(gpu, ""),
             )  # fmt: skip
 
 

@@ -156,6 +156,8 @@ def _said(found: Comparison) -> Iterator[str]:
         yield "the 16 rows of a record are drawn by shape: 6 that math limits, 6 that DRAM limits, 4 of next to no work"
     if any(variant.startswith(FEW) for variant in variants):
         yield "few-shot N is `synperf calibrate` on N rows: the 16 of the record, else random ones of each kernel"
+    for (gpu, variant), why in {(r.gpu, r.variant): r.kept for r in found.results if r.kept}.items():
+        yield f"{variant} left {gpu} as it was: {why}"
     for case in found.cases() if split in LEAVING_OUT else ():
         left = set(case.split("+"))
         near = {gpu for group in TWINS if left & set(group) for gpu in group} - left
