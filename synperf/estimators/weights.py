@@ -1,11 +1,13 @@
 """Trained weights of a family: arrays in `<family>.safetensors` and a card in `<family>.json`, read as data alone.
 
 The card names sources, split, seed, rows, metrics and the command that makes the weights again, and it holds the
-digest of the arrays, so that the two cannot be mixed up.
+digest of the file of the arrays, which holds that of the card, so that the two cannot be mixed up. That digest names the
+weights: it leaves out what follows from neither rows nor seed, so that the same training gives the same name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -16,13 +18,17 @@ import msgspec
 import numpy as np
 
 from ..errors import FileFormatError
+from ..kernels import families
+from .input_names import input_names
 from .inputs import VERSION as INPUTS_VERSION
 from .network import Network
 
-FORMAT = 1
+FORMAT = 2
 FOLDER = Path(__file__).parent.parent / "weights"
 KNOWN, GENERAL = "known", "general"  # networks that see which GPU it is, and that do not
 ARRAYS = ("low", "high", "encoded", "knots", "shift", "group_low", "group_high", "out_low", "out_high")
+NOTES = ("synperf", "command", "date", "training_s")  # of a card: no answer depends on them
+_TABLES = ".tables"
 
 
 class Regime(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -79,7 +85,7 @@ class Weights:
 
 def of_tables(family: str) -> str:
     """The name of the larger weights of a family, which measured tables stand on: slower, and nearer to measured."""
-    return f"{family}.tables"
+    return f"{family}{_TABLES}"
 
 
 def path_of(family: str) -> Path:
@@ -121,9 +127,25 @@ def read(path: Path, family: str) -> Weights:
         raise FileFormatError(f"{path}: arrays are missing or do not fit together ({wrong})") from None
 
 
+def read_own(path: Path) -> Weights:
+    """The weights of a user, of whichever family the card names.
+
+    Raises:
+        FileFormatError: as `read`; and where the file's name is not that of weights, or there is no such family.
+    """
+    if path.suffix != ".safetensors":
+        raise FileFormatError(f"{path}: should end in .safetensors, with the card as .json beside it")
+    card_path = path.with_suffix(".json")
+    family = _document(card_path).get("family")
+    if family not in [*families()]:  # it may be anything that JSON holds
+        raise FileFormatError(f"{card_path}: family is {family!r}, right would be one of {', '.join(families())}")
+    return read(path, family)
+
+
 def card_digest(card: Card) -> str:
-    """The digest of a card without that of its arrays, which the arrays' file carries: neither fits another."""
-    return sha256(msgspec.json.encode(msgspec.structs.replace(card, sha256=""))).hexdigest()
+    """The digest of a card without its notes and that of its arrays, which the arrays' file carries."""
+    fields = {name: value for name, value in msgspec.structs.asdict(card).items() if name not in (*NOTES, "sha256")}
+    return sha256(msgspec.json.encode(fields)).hexdigest()
 
 
 def serialize(card: Card, arrays: dict[str, np.ndarray]) -> tuple[Card, bytes]:
@@ -142,19 +164,48 @@ def _noted(data: bytes) -> str:
 
 
 def _card(path: Path, family: str) -> Card:
-    try:
-        found: Any = msgspec.json.decode(_bytes(path))
-    except msgspec.DecodeError as wrong:
-        raise FileFormatError(f"{path}: not JSON ({wrong})") from None
+    document = _document(path)
     versions = {"format": FORMAT, "inputs_version": INPUTS_VERSION, "family": family}
     for field, right in versions.items():
-        given = found.get(field) if isinstance(found, dict) else None
+        given = document.get(field)
         if given != right:
             raise FileFormatError(f"{path}: {field} is {given!r}, right would be {right!r}; train the weights again")
     try:
-        return msgspec.convert(found, Card)
+        card = msgspec.convert(document, Card)
     except msgspec.ValidationError as wrong:
         raise FileFormatError(f"{path}: not a card of weights ({wrong})") from None
+    names = input_names(family.removesuffix(_TABLES))
+    wrong = [said for network in card.networks for said in _mismatches(network, names)]
+    if wrong:
+        raise FileFormatError(f"{path}: the card does not match what answers need: {wrong[0]}; train the weights again")
+    return card
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """The JSON object of a card."""
+    try:
+        return msgspec.json.decode(_bytes(path), type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise FileFormatError(f"{path}: not the JSON of a card ({wrong})") from None
+
+
+def _mismatches(network: NetworkCard, names: tuple[str, ...]) -> Iterator[str]:
+    """What an answer would stumble over: inputs that calls do not have, and times that no regime is of."""
+    unknown, missing = sorted({*network.inputs} - {*names}), sorted({*names} - {*network.inputs})
+    if unknown:
+        yield f"{network.name} has an input {unknown[0]!r}, which no call has"
+    elif missing:
+        yield f"{network.name} has no input {missing[0]!r}, which every call has"
+    elif network.inputs != names:
+        yield f"{network.name} has its inputs in another order"
+    if network.scope not in (KNOWN, GENERAL):
+        yield f"{network.name} is {network.scope!r}, neither {KNOWN} nor {GENERAL}"
+    if "" not in network.regimes:
+        yield f"{network.name} has no regimes for groups that nothing was held out of"
+    for group, regimes in network.regimes.items():
+        ends = [regime.up_to_s for regime in regimes]
+        if not ends or sorted(set(ends)) != ends:
+            yield f"{network.name} has no rising regimes for {group or 'groups that nothing was held out of'}"
 
 
 def _bytes(path: Path) -> bytes:
@@ -202,7 +253,8 @@ def _check(n: Network) -> None:
     }  # fmt: skip
     wrong = [name for name, shape in expected.items() if getattr(n, name).shape != shape]
     wrong += [f"weight_{i}" for i, w in enumerate(n.weights) if w.shape != (sizes[i], sizes[i + 1])]
-    everything = (n.low, n.high, n.knots, n.shift, n.out_low, n.out_high, *n.weights, *n.biases)
+    ranges = (n.low, n.high, n.group_low, n.group_high, n.out_low, n.out_high)
+    everything = (*ranges, n.knots, n.shift, *n.weights, *n.biases)
     if wrong or sizes[-1] != 1 or not all(np.isfinite(array).all() for array in everything):
         raise ValueError(f"shapes or values of {', '.join(wrong) or 'the arrays'}")
     if not (np.diff(n.knots, axis=1) > 0).all() or not ((n.encoded >= 0) & (n.encoded < num_inputs)).all():

@@ -1,14 +1,18 @@
 """Weights files: what is written is read, and whatever is wrong with them is one sentence."""
 
 import json
+import re
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from synperf.errors import FileFormatError
 from synperf.estimators import weights
-from synperf.estimators.weights import Weights, read
+from synperf.estimators.input_names import input_names
+from synperf.estimators.weights import NOTES, Weights, read, read_own, serialize
+from synperf.kernels import families
 
 from .toy_weights import toy, write
 
@@ -47,7 +51,7 @@ def test_no_safetensors_with_the_right_digest_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("format", 99, "format is 99, right would be 1"),
+        ("format", 1, "format is 1, right would be 2; train the weights again"),
         ("inputs_version", 0, "inputs_version is 0"),
         ("family", "attention", "family is 'attention', right would be 'gemm'"),
         ("sha256", "0" * 64, "digest differs"),
@@ -78,7 +82,7 @@ def test_a_missing_card_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"groups": ["one.alone.here"]}, {"inputs": []}, {"num_layers": 0}, {"regimes": {}}, {"scope": "odd"}]
+    "change", [{"groups": ["one.alone.here"]}, {"dtypes": ["fp8"]}, {"num_layers": 0}, {"rows": 7}, {"widening": {"": 9}}]
 )
 def test_a_changed_card_is_told(tmp_path, change):
     path = write(tmp_path / "gemm.safetensors")
@@ -102,11 +106,92 @@ def changed(weights, **arrays):
         {"knots": np.zeros((2, 4), np.float32)},
         {"encoded": np.array([0, 9999])},
         {"shift": np.zeros((1, 8), np.float32)},
+        {"group_low": np.full_like(toy().networks[0].group_low, np.nan)},
+        {"group_high": np.full_like(toy().networks[0].group_high, np.inf)},
     ],
 )
 def test_arrays_that_cannot_be_are_told(tmp_path, arrays):
     with pytest.raises(FileFormatError, match="do not fit together"):
         read(write(tmp_path / "gemm.safetensors", changed(toy(), **arrays)), "gemm")
+
+
+def relabelled(**fields):
+    """The toy weights with other fields in the card of their first network, as if they had been trained so."""
+    weights = toy()
+    first, *others = weights.card.networks
+    networks = (msgspec.structs.replace(first, **fields), *others)
+    return Weights(card=msgspec.structs.replace(weights.card, networks=networks), networks=weights.networks)
+
+
+INPUTS, BAND = toy().card.networks[0].inputs, toy().card.networks[0].regimes[""]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"regimes": {}}, "bf16.known has no regimes for groups that nothing was held out of"),
+        ({"regimes": {"": ()}}, "bf16.known has no rising regimes for groups that nothing was held out of"),
+        ({"regimes": {"": BAND, "h100_sxm.vllm.cublas": ()}}, "bf16.known has no rising regimes for h100_sxm.vllm"),
+        ({"regimes": {"": BAND[::-1]}}, "bf16.known has no rising regimes"),
+        ({"inputs": ("mass", *INPUTS[1:])}, "bf16.known has an input 'mass', which no call has"),
+        ({"inputs": INPUTS[:-1]}, f"bf16.known has no input '{INPUTS[-1]}', which every call has"),
+        ({"inputs": INPUTS[::-1]}, "bf16.known has its inputs in another order"),
+        ({"scope": "odd"}, "bf16.known is 'odd', neither known nor general"),
+    ],
+)
+def test_a_card_that_answers_would_stumble_over_is_told_when_it_is_read(tmp_path, fields, said):
+    with pytest.raises(FileFormatError, match=re.escape(f"the card does not match what answers need: {said}")):
+        read(write(tmp_path / "gemm.safetensors", relabelled(**fields)), "gemm")
+
+
+def test_the_name_of_weights_follows_from_rows_and_seed_alone():
+    def name(**fields):
+        return serialize(msgspec.structs.replace(toy().card, **fields), {"a": np.zeros(3, np.float32)})[0].sha256
+
+    notes = {"synperf": "9", "command": "synperf train gemm --rows mine.csv", "date": "2031-01-01", "training_s": 7.5}
+    assert set(notes) == set(NOTES)
+    assert name() == name(**notes)
+    others = [{"seed": 1}, {"split": "x"}, {"sources": {"vllm 1": 5}}, {"inputs_version": 9}, {"networks": ()}]
+    assert len({name(), *(name(**fields) for fields in others)}) == 1 + len(others)
+
+
+def test_a_note_may_change_and_nothing_else(tmp_path):
+    path = write(tmp_path / "gemm.safetensors")
+    card = json.loads(path.with_suffix(".json").read_text())
+    path.with_suffix(".json").write_text(json.dumps(card | {"date": "2031-01-01"}))
+    assert read(path, "gemm").card.date == "2031-01-01"
+    path.with_suffix(".json").write_text(json.dumps(card | {"seed": 7}))
+    with pytest.raises(FileFormatError, match="not the card that was written with"):
+        read(path, "gemm")
+
+
+def test_weights_of_ones_own_are_of_the_family_that_their_card_names(tmp_path):
+    path = write(tmp_path / "mine.safetensors")
+    assert read_own(path).card.family == "gemm"
+    card = json.loads(path.with_suffix(".json").read_text())
+    for family in ("sort", None, []):
+        path.with_suffix(".json").write_text(json.dumps(card | {"family": family}))
+        with pytest.raises(FileFormatError, match=re.escape(f"mine.json: family is {family!r}, right would be one of")):
+            read_own(path)
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"[" * 100_000, b'"', b"\xff"])
+def test_a_card_of_ones_own_that_is_no_card_is_told(tmp_path, text):
+    path = write(tmp_path / "mine.safetensors")
+    path.with_suffix(".json").write_bytes(text)
+    with pytest.raises(FileFormatError, match=r"mine\.json: not the JSON of a card"):
+        read_own(path)
+
+
+def test_weights_have_their_ending(tmp_path):
+    with pytest.raises(FileFormatError, match=r"mine\.json: should end in \.safetensors"):
+        read_own(tmp_path / "mine.json")
+
+
+def test_the_inputs_of_a_family_have_distinct_names():
+    for name in families():
+        found = input_names(name)
+        assert len(set(found)) == len(found) > 30
 
 
 def test_weights_without_their_arrays_are_told(tmp_path, monkeypatch):

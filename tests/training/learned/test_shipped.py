@@ -1,6 +1,7 @@
 """The weights of a family: two files that read back, the same bits for the same seed, test rows that change nothing."""
 
 from dataclasses import replace
+from itertools import accumulate, count
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from synperf.estimators import learned
 from synperf.estimators.weights import KNOWN, read
 from synperf.hardware import DType
 from synperf.kernels import family
+from synperf.training.learned import shipped
 from synperf.training.learned.fit import Settings
 from synperf.training.learned.shipped import Training, train, write
 
@@ -64,14 +66,16 @@ def test_a_card_says_what_left_out_gpus_cost_and_what_the_intervals_of_others_ho
         assert score["mape"] >= 0.2  # the factors of the two GPUs are 1.67 apart, which nothing else tells
 
 
-def test_the_same_seed_gives_the_same_files_and_another_does_not(tmp_path):
-    def arrays(seed):
-        paths = write(tmp_path / "gemm.safetensors", made(seed=seed))
-        return [path.read_bytes().partition(b"}}")[2] for path in paths]  # after the header
+def test_the_same_seed_gives_the_same_files_and_name_and_another_does_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "monotonic", accumulate(count()).__next__)  # every training takes a time of its own
 
-    first = arrays(1)
-    assert first == arrays(1)
-    assert all(a != b for a, b in zip(first, arrays(2), strict=True))
+    def files(seed):
+        paths = write(tmp_path / "gemm.safetensors", made(seed=seed))
+        return [(path.read_bytes(), read(path, path.stem).card.sha256) for path in paths]
+
+    first = files(1)
+    assert first == files(1)
+    assert all(a != b and x != y for (a, x), (b, y) in zip(first, files(2), strict=True))
 
 
 def test_rows_of_the_test_shapes_change_nothing():
