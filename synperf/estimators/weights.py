@@ -1,8 +1,8 @@
 """Trained weights of a family: arrays in `<family>.safetensors` and a card in `<family>.json`, read as data alone.
 
 The card names sources, split, seed, rows, metrics and the command that makes the weights again, and it holds the
-digest of the file of the arrays, which holds that of the card, so that the two cannot be mixed up. That digest names the
-weights: it leaves out what follows from neither rows nor seed, so that the same training gives the same name.
+digest of the file of the arrays, which holds that of the card, so that the two cannot be mixed up. It names the weights
+and leaves out what follows from neither rows nor seed: the same training gives the same name.
 """
 
 from __future__ import annotations
