@@ -18,10 +18,12 @@ from .kernels.base import Call, call_from, num_calls, take
 
 if TYPE_CHECKING:
     from .estimators.calibration_file import CalibrationFile
+    from .estimators.weights import Weights
     from .kernels.gemm_profile import TileProfile
     from .measurements.source import Key
 
     CalibrationSource = CalibrationFile | str | Path
+    WeightsSource = Weights | str | Path
 
 Table = TypeVar("Table")  # a list of dicts, a dict of columns, a polars DataFrame
 CHUNK = 16_384  # calls per pass of array arithmetic: the columns of one pass stay in the caches
@@ -47,6 +49,7 @@ def predict(
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
     calibration: CalibrationSource | None = None,
+    weights: WeightsSource | None = None,
 ) -> Estimate: ...
 @overload
 def predict(
@@ -56,6 +59,7 @@ def predict(
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
     calibration: CalibrationSource | None = None,
+    weights: WeightsSource | None = None,
 ) -> Table: ...
 def predict(
     call: Any,
@@ -64,6 +68,7 @@ def predict(
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
     calibration: CalibrationSource | None = None,
+    weights: WeightsSource | None = None,
 ) -> Any:
     """How long a call takes, or each call of columns, or each row of a table.
 
@@ -72,24 +77,27 @@ def predict(
     per row. `origin` forces one estimator; without it the learned one answers where there are weights for the format,
     else the analytical one. `measured` looks into the tables of the extra [data] first, and calls that they do not
     cover are answered, and marked, as without it. `calibration` is what `synperf calibrate` wrote for the GPU.
+    `weights` is what `synperf train` wrote, which then answers for its family in the place of the shipped ones.
     `tiles` is a profile of recorded launches, or the CSV file that holds one.
 
     Raises:
         UnknownNameError: no such GPU.
-        FieldError: `origin` names no estimator; the call names an engine or kernel that does not exist.
+        FieldError: `origin` names no estimator; the call names an engine or kernel that does not exist; the weights are
+            of another family.
+        FileFormatError: the weights are damaged, of another version, or no weights.
         UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
     """
     device = None if gpu is None else _device(gpu)
     kind = _family_by_type().get(type(call))
     if kind is None:
-        return _predict_table(call, device, origin, tiles, calibration)
+        return _predict_table(call, device, origin, tiles, calibration, weights)
     if device is None:
         raise FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
     said: tuple[str, ...] = ()
     if tiles is not None:
         call, sentence = tile_profile(tiles).fill(call, device)
         said = (sentence,)
-    estimate = _estimate(kind, call, device, _estimator(origin, calibration))
+    estimate = _estimate(kind, call, device, _estimator(origin, calibration, weights))
     return replace(estimate, assumptions=estimate.assumptions + said) if said else estimate
 
 
@@ -111,6 +119,7 @@ def predict_file(
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
     calibration: CalibrationSource | None = None,
+    weights: WeightsSource | None = None,
 ) -> None:
     """Predict every row of a table in a file, and write the table with the results: whole, or not at all.
 
@@ -126,14 +135,16 @@ def predict_file(
     def device(name: GPU | str | Path) -> GPU:
         return hardware.what_if(_device(name), changes)
 
-    estimate = partial(predict, origin=origin, tiles=tiles, calibration=_read(calibration))
+    estimate = partial(
+        predict, origin=origin, tiles=tiles, calibration=_read(calibration), weights=_read_weights(weights)
+    )
     plan = Plan(estimate=estimate, device=device, family=family, gpu=None if gpu is None else device(gpu))
     predict_file(calls, plan, out)
 
 
 def _predict_table(
     table: Any, gpu: GPU | None, origin: str | None, tiles: TileProfile | str | Path | None,
-    calibration: CalibrationSource | None,
+    calibration: CalibrationSource | None, weights: WeightsSource | None,
 ) -> Any:  # fmt: skip
     from .tables import Plan, is_table, predict_table  # not needed for a single call, and slow to import
 
@@ -141,13 +152,15 @@ def _predict_table(
         known = ", ".join(t.__name__ for t in _family_by_type())
         raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
     profile = None if tiles is None else tile_profile(tiles)
-    estimate = partial(predict, origin=origin, tiles=profile, calibration=_read(calibration))
+    estimate = partial(
+        predict, origin=origin, tiles=profile, calibration=_read(calibration), weights=_read_weights(weights)
+    )
     return predict_table(table, Plan(estimate=estimate, device=_device, gpu=gpu))
 
 
 def explain(
     call: Call, gpu: GPU | str | Path, *, origin: str | None = None, tiles: TileProfile | str | Path | None = None,
-    calibration: CalibrationSource | None = None,
+    calibration: CalibrationSource | None = None, weights: WeightsSource | None = None,
 ) -> Explanation:  # fmt: skip
     """Why one call takes its time: tiles, grid, waves, the busiest SM, every pipe's demand, occupancy.
 
@@ -158,7 +171,7 @@ def explain(
     device, kind = _device(gpu), family_of(call)
     if num_calls(call) is not None:
         raise FieldError("call: one call is explained at a time, got columns")
-    estimate = predict(call, device, origin=origin, tiles=tiles, calibration=calibration)
+    estimate = predict(call, device, origin=origin, tiles=tiles, calibration=calibration, weights=weights)
     if tiles is None:
         return explanation(kind, call, device, estimate)
     filled, _ = tile_profile(tiles).fill(call, device)
@@ -200,10 +213,10 @@ def family_of(call: Call) -> KernelFamily:
     return found
 
 
-def _best(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+def _best(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
     """The learned estimate where there are weights for the format, else the analytical one."""
-    known = learned.covers(kind, call, gpu)
-    return learned.estimate(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
+    known = learned.covers(kind, call, gpu, weights)
+    return learned.estimate(kind, call, gpu, weights) if known else analytical.estimate(kind, call, gpu)
 
 
 @cache
@@ -232,11 +245,15 @@ def _widening(key: Key, gpu: GPU) -> float:
     return learned.widening(want, key.family)
 
 
-def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Estimator:
+def _estimator(origin: str | None, calibration: CalibrationSource | None, weights: WeightsSource | None) -> Estimator:
     if origin is not None and origin not in ORIGINS:
         raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), ORIGINS)}")
+    if weights is not None and origin not in (None, learned.ORIGIN):
+        raise FieldError(f"weights: they are for the learned estimate; right would be no origin, got {origin!r}")
     if calibration is not None:
-        return _calibrated(origin, calibration)
+        return _calibrated(origin, calibration, weights)
+    if weights is not None:
+        return _of_own(_best if origin is None else learned.estimate, weights)
     if origin is None:
         return _best
     if origin == learned.ORIGIN:
@@ -244,14 +261,28 @@ def _estimator(origin: str | None, calibration: CalibrationSource | None) -> Est
     return analytical.estimate if origin == analytical.ORIGIN else measured()
 
 
-def _calibrated(origin: str | None, calibration: CalibrationSource) -> Estimator:
+def _of_own(estimate: Callable[..., Estimate], source: WeightsSource) -> Estimator:
+    """The estimator with weights of the user's own in the place of the shipped ones."""
+    own = _read_weights(source)
+    assert own is not None  # the caller has some
+
+    def estimated(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+        if own.card.family != kind.name:
+            raise FieldError(f"weights: they are of {own.card.family}, not of {kind.name}")
+        return estimate(kind, call, gpu, weights=own)
+
+    return estimated
+
+
+def _calibrated(origin: str | None, calibration: CalibrationSource, weights: WeightsSource | None) -> Estimator:
     from .estimators import calibrated  # answers without a calibration do not need it
 
     if origin is not None:
         raise FieldError(f"origin: a calibration corrects the learned estimate; right would be none, got {origin!r}")
     found = _read(calibration)
     assert found is not None  # the caller has one
-    return partial(calibrated.estimate, calibration=found)
+    estimate = partial(calibrated.estimate, calibration=found)
+    return estimate if weights is None else _of_own(estimate, weights)
 
 
 def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:
@@ -265,3 +296,16 @@ def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:
     if not isinstance(calibration, str | Path):
         raise FieldError(f"calibration must be a file or a calibration, got {type(calibration).__name__}")
     return read(calibration)
+
+
+def _read_weights(weights: WeightsSource | None) -> Weights | None:
+    """The weights of a file, read once for all calls."""
+    if weights is None:
+        return None
+    from .estimators.weights import Weights, read_own
+
+    if isinstance(weights, Weights):
+        return weights
+    if not isinstance(weights, str | Path):
+        raise FieldError(f"weights must be a file or weights, got {type(weights).__name__}")
+    return read_own(Path(weights))

@@ -61,7 +61,7 @@ def test_a_dataframe_gives_a_dataframe_with_its_columns_untouched():
 SMALL = st.integers(1, 999)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.fixed_dictionaries(

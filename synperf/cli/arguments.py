@@ -21,6 +21,10 @@ Fields = Annotated[
 GpuName = Annotated[
     str | None, typer.Option("--gpu", metavar="NAME", help="a name from `synperf gpus`, or a TOML file")
 ]
+OnlyGpu = Annotated[
+    list[str] | None,
+    typer.Option("--gpu", metavar="NAME", help="only this GPU, which is that of rows that name none; may be repeated"),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
@@ -34,6 +38,10 @@ Tiles = Annotated[
 ]
 Calibration = Annotated[
     Path | None, typer.Option("--calibration", metavar="FILE", help="what `synperf calibrate` wrote for this GPU")
+]
+Weights = Annotated[
+    Path | None,
+    typer.Option("--weights", metavar="FILE", help="what `synperf train` wrote, in the place of the shipped weights"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 

@@ -86,12 +86,12 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     return Wanted(gpu.key, call.dtype, engine, kernel, name)
 
 
-def covers(kind: KernelFamily, call: Any, gpu: GPU) -> bool:
-    """Whether the shipped weights have an answer for the format, and for every variant among the calls.
+def covers(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> bool:
+    """Whether the shipped or the given weights have an answer for the format, and for every variant among the calls.
 
     Raises: as `wanted`.
     """
-    weights = shipped(kind.name)
+    weights = weights or shipped(kind.name)
     parts = [part for _, part in by_variant(kind, call)] or [call]
     return weights is not None and all(choose(weights, wanted(kind, part, gpu)) is not None for part in parts)
 

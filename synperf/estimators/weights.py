@@ -1,8 +1,8 @@
 """Trained weights of a family: arrays in `<family>.safetensors` and a card in `<family>.json`, read as data alone.
 
 The card names sources, split, seed, rows, metrics and the command that makes the weights again, and it holds the
-digest of the file of the arrays, which holds that of the card, so that the two cannot be mixed up. That digest names
-the weights: it leaves out what follows from neither rows nor seed, so that the same training gives the same name.
+digest of the file of the arrays, which holds that of the card, so that the two cannot be mixed up. It names the weights
+and leaves out what follows from neither rows nor seed: the same training gives the same name.
 """
 
 from __future__ import annotations
@@ -175,9 +175,9 @@ def _card(path: Path, family: str) -> Card:
     except msgspec.ValidationError as wrong:
         raise FileFormatError(f"{path}: not a card of weights ({wrong})") from None
     names = input_names(family.removesuffix(_TABLES))
-    wrong = [said for network in card.networks for said in _mismatches(network, names)]
-    if wrong:
-        raise FileFormatError(f"{path}: the card does not match what answers need: {wrong[0]}; train the weights again")
+    said = [one for network in card.networks for one in _mismatches(network, names)]
+    if said:
+        raise FileFormatError(f"{path}: the card does not match what answers need: {said[0]}; train the weights again")
     return card
 
 

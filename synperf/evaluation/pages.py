@@ -3,6 +3,7 @@
     python -m synperf.evaluation.pages [--docs DIRECTORY] [--origin NAME ...] [--comparison FILE ...]
 
 `--comparison` names what `synperf evaluate --split ... --out FILE` has written: those fits take hours, and need torch.
+Its tables are named after the split, or after the split and `--rows-per-group` where a page has a place for that.
 Each table stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; the text round it is left alone.
 """
 
@@ -28,7 +29,8 @@ from .results import Comparison, Mean
 from .state import read
 
 _SCORE_HEAD = (
-    "rows", "mean", "median", "P90", "wMAPE", "bias", "coverage", "width", "below floor", "roofline mean", "median",
+    "rows", "mean", "median", "P90", "wMAPE", "bias", "coverage", "half-width", "below floor",
+    "roofline mean", "median",
 )  # fmt: skip
 _KERNEL_HEAD = ("GPU", "engine", "kernel", "format")
 _TEXTS = ("GPU", "engine", "kernel", "format", "file", "why", "recipe", "regime", "cell", "left out")
@@ -76,9 +78,9 @@ def _regimes(report: Report) -> str:
     return f"{tables[0]}\n\n{said}\n\n{tables[1]}"
 
 
-def comparison_tables(found: Comparison) -> dict[str, str]:
-    """Tables of a comparison by name: means of the recipes, errors on every GPU, and what was compared."""
-    split, means, s = found.settings.split, found.means(), found.settings
+def comparison_tables(found: Comparison, name: str) -> dict[str, str]:
+    """Tables of a comparison, named after it: means of the recipes, errors on every GPU, and what was compared."""
+    means, s = found.means(), found.settings
     gpus = sorted({r.gpu for r in found.results if r.part == found.part()} - {ALL})
     by_gpu = [(gpu, *(f"{_on(found, mean, gpu):.1%}" for mean in means)) for gpu in gpus]
     cases = [(case, *(f"{_on(found, mean, ALL, case):.1%}" for mean in means)) for case in found.cases()]
@@ -86,14 +88,20 @@ def comparison_tables(found: Comparison) -> dict[str, str]:
     harm = found.worst_harm()
     said = f" Few-shot minus zero-shot at its worst: {100 * harm:+.2f} points." if harm is not None else ""
     return {
-        split: _table(
+        name: _table(
             ("recipe", "mean", "median", "P90", "wMAPE", "bias", "worst case", "fit", "1000 rows"), map(_mean, means)
         ),
-        f"{split}: GPUs": _table(("GPU", *names), by_gpu),
-        f"{split}: cases": _table(("left out", *names), cases),
-        f"{split}: source": f"synperf {s.version}, rows of {s.source}, {' '.join(s.dtypes) or 'every format'}, at most "
+        f"{name}: GPUs": _table(("GPU", *names), by_gpu),
+        f"{name}: cases": _table(("left out", *names), cases),
+        f"{name}: source": f"synperf {s.version}, rows of {s.source}, {' '.join(s.dtypes) or 'every format'}, at most "
         f"{s.rows_per_group:,} of each group, seed {s.seed}.{said}",
     }
+
+
+def comparison_names(found: Comparison) -> tuple[str, str]:
+    """What the tables of a comparison may be called, the narrower name first: `new-shape, 150 rows`, `new-shape`."""
+    s = found.settings
+    return f"{s.split}, {s.rows_per_group} rows", s.split
 
 
 def _mean(mean: Mean) -> tuple[str, ...]:
@@ -180,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.origin:
             write(given.docs / "measurements.md", audit_tables(aiconfigurator.audit()))
         for path in given.comparison:
-            _write_known(given.docs, comparison_tables(read(path)))
+            _write_comparison(given.docs, read(path))
         for origin in given.origin:
             card = shipped("gemm") if origin == BEST else None
             extra = {} if card is None else card_tables(card.card)
@@ -189,6 +197,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(wrong, file=sys.stderr)
         return 2
     return 0
+
+
+def _write_comparison(docs: Path, found: Comparison) -> None:
+    """Fills the tables of a comparison under the narrower of its names that a page has a place for."""
+    pages = "".join(path.read_text(encoding="utf-8") for path in (docs / name for name in _PAGES) if path.is_file())
+    narrow, wide = comparison_names(found)
+    _write_known(docs, comparison_tables(found, narrow if f"<!-- {narrow}: begin -->" in pages else wide))
 
 
 def _write_known(docs: Path, tables: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import FieldError, FileFormatError
-from ..tables.outfile import replacing, write_text
+from ..tables.outfile import replacing, require_place, write_text
 from .results import Comparison, Result, Settings
 
 
@@ -20,8 +20,10 @@ class State:
 
         Raises:
             FileFormatError: the file is not a comparison.
-            FieldError: it was made with other settings.
+            FieldError: it was made with other settings, or is no place for a file.
         """
+        if path is not None:
+            require_place("out", path)
         self.path, self.settings = path, settings
         self.found: list[Result] = _taken_up(path, settings) if path is not None and resume and path.exists() else []
 

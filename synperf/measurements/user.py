@@ -235,7 +235,10 @@ def _device(name: str, given: Given) -> GPU:
     if name:
         return hardware.gpu(name)
     if given.gpu is None:
-        raise FieldError("gpu is empty, and none is given for all rows; right would be a key such as h100_sxm")
+        raise FieldError(
+            "gpu is empty, and none is given for all rows; right would be a column gpu with a key such as h100_sxm, "
+            "or --gpu NAME once"
+        )
     return given.gpu
 
 

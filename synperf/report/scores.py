@@ -10,7 +10,7 @@ from ..evaluation.regimes import LEAST_ROWS, MEANT, Regime
 from ..units import format_percent
 from .text import paragraphs, section, table
 
-_HEADS = ("rows", "mean", "median", "P90", "wMAPE", "bias", "covered", "width", "below floor", "roofline mean")
+_HEADS = ("rows", "mean", "median", "P90", "wMAPE", "bias", "covered", "half-width", "below floor", "roofline mean")
 _TITLES = {"all": "all rows", "test": "test rows"}
 _SHOWN = 20  # regimes; more are in the JSON
 
@@ -70,8 +70,8 @@ def _held(found: Sequence[Regime], kind: str, in_full: bool) -> str:
 
 _LEGEND = (
     "Absolute relative errors; wMAPE weighs a row by its time; bias above 0 is too slow; covered is the share of "
-    "measured times inside the interval, which means to hold 80 %; width is the median half-width of the interval over "
-    "the estimate, and over the median error in brackets; below floor should be 0. A regime is a format and a band of "
-    "estimated times; a cell is that of one GPU, engine and kernel."
+    "measured times inside the interval, which means to hold 80 %; half-width is the median of half the interval "
+    "over the estimate, and over the median error in brackets; below floor should be 0. A regime is a format and a "
+    "band of estimated times; a cell is that of one GPU, engine and kernel."
 )
 _TABLES = "The measured tables are without test rows here, so look at the test rows: all others stand in the tables."

@@ -23,7 +23,7 @@ def replacing(field: str, path: Path) -> Iterator[Path]:
         PerfError: it cannot be written; the message names `path`, never the temporary file.
     """
     target = _checked(field, path)
-    part = target.with_name(f".synperf-{os.getpid()}-{os.urandom(4).hex()}.part")
+    part = _part_of(target)
     try:
         yield part
         part.replace(target)
@@ -33,6 +33,28 @@ def replacing(field: str, path: Path) -> Iterator[Path]:
         raise
     finally:
         uninterrupted(lambda: remove((part, parts_folder(part))))
+
+
+def require_place(field: str, path: str | Path) -> None:
+    """Checks that a file can be written at `path`, before work of which it is to hold the result.
+
+    Raises:
+        FieldError: `path` is no place for a file, or its folder takes none; the message begins with `field`.
+    """
+    target = _checked(field, Path(path))
+    part = _part_of(target)
+    try:
+        part.touch(exist_ok=False)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise FieldError(f"{field}: nothing can be written into the folder {str(target.parent)!r}: {why}") from None
+    finally:
+        uninterrupted(lambda: remove([part]))
+
+
+def _part_of(target: Path) -> Path:
+    """A temporary name beside a file, which no other has."""
+    return target.with_name(f".synperf-{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def parts_folder(part: Path) -> Path:

@@ -124,3 +124,19 @@ def test_bad_input_is_one_sentence(measured, tmp_path, monkeypatch, arguments, w
     assert_refused(seen)
     assert words in seen.err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_place_that_takes_no_file_is_told_before_anything_is_fitted(measured, full_disk, monkeypatch):
+    from synperf.training import calibrate
+
+    monkeypatch.setattr(calibrate, "fit_calibration", lambda *_, **__: pytest.fail("fitted"))
+    folder = str(measured.parent)
+    said = {
+        f"{folder}/none/x.json": "no folder",
+        f"{folder}/x.json": f"nothing can be written into the folder {folder!r}",
+    }
+    for out, words in said.items():
+        seen = invoke("calibrate", str(measured), "--gpu", "h100_sxm", "--out", out)
+        assert_refused(seen)
+        assert f"out: {words}" in seen.err
+    assert full_disk in seen.err

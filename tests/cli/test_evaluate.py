@@ -1,12 +1,14 @@
 """`synperf evaluate`, on a report that takes no data to make."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from synperf import evaluation
 from synperf.errors import MissingExtraError
-from synperf.evaluation import Errors, Report, Score
+from synperf.evaluation import Errors, Report, Score, recipes
 from synperf.evaluation.regimes import Regime
 from synperf.report import scores
 from synperf.training.baselines import RECIPES
@@ -141,6 +143,53 @@ def test_the_results_may_not_replace_the_rows(measured):
     assert "is the file of --rows itself" in seen.err
 
 
+@pytest.mark.parametrize("place", [("--out", "none/found.json"), ("--plot", "none/found.svg"), ("--out", ".")])
+def test_a_place_that_takes_no_file_is_told_before_anything_is_fitted(measured, monkeypatch, place):
+    monkeypatch.setitem(RECIPES, "linear", Recipe(name="linear", summary="", fit=lambda *_: pytest.fail("fitted")))
+    seen = invoke("evaluate", "--split", "random", "--recipe", "linear", "--rows", str(measured), *place)
+    assert_refused(seen)
+    option, path = place
+    said = "no folder" if "none" in path else "'.' is there and is no file"
+    assert f"synperf: {option.lstrip('-')}: {said}" in seen.err
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_fitted(measured, full_disk, monkeypatch):
+    monkeypatch.setitem(RECIPES, "linear", Recipe(name="linear", summary="", fit=lambda *_: pytest.fail("fitted")))
+    for option, name in (("--out", "found.json"), ("--plot", "found.svg")):
+        place = (option, str(measured.with_name(name)))
+        seen = invoke("evaluate", "--split", "random", "--recipe", "linear", "--rows", str(measured), *place)
+        assert_refused(seen)
+        assert f"nothing can be written into the folder {str(measured.parent)!r}: {full_disk}" in seen.err
+
+
+def test_the_plot_of_what_is_shipped_needs_its_folder_first(monkeypatch):
+    monkeypatch.setattr(evaluation, "evaluate", lambda *_, **__: pytest.fail("evaluated"))
+    seen = invoke("evaluate", "gemm", "--plot", "none/found.svg")
+    assert_refused(seen)
+    assert "plot: no folder" in seen.err
+
+
+def test_rows_that_name_no_gpu_are_of_the_one_that_is_given(measured, tmp_path):
+    lines = [line.partition(",") for line in measured.read_text().splitlines()]
+    alone = tmp_path / "alone.csv"
+    alone.write_text("\n".join([lines[0][2], *(rest for gpu, _, rest in lines if gpu == "l40s")]) + "\n")
+    arguments = ("evaluate", "--split", "random", "--recipe", "roofline", "--json")
+    named = json.loads(invoke(*arguments, "--rows", str(measured), "--gpu", "l40s").out)["results"]
+    given = json.loads(invoke(*arguments, "--rows", str(alone), "--gpu", "l40s").out)["results"]
+    assert [(r["gpu"], r["rows"], r["errors"]) for r in given] == [(r["gpu"], r["rows"], r["errors"]) for r in named]
+    for several in ((), ("--gpu", "l40s", "--gpu", "l40")):
+        seen = invoke(*arguments, "--rows", str(alone), *several)
+        assert_refused(seen)
+        assert "gpu is empty, and none is given for all rows; right would be a column gpu" in seen.err
+
+
+def test_every_recipe_that_the_page_lists_has_that_name():
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    table = page.split("| recipe | what it is |\n|---|---|\n")[1].split("\n\n")[0]
+    listed = {name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert listed == set(recipes.names())
+
+
 def test_a_gpu_that_is_left_out_needs_another_one(measured):
     seen = invoke("evaluate", "--split", "unseen-gpu", "--recipe", "roofline", "--rows", str(measured), "--gpu", "l40s")
     assert_refused(seen)
@@ -170,7 +219,7 @@ TEXT = """\
 analytical estimate of gemm, synperf 0.1.0, on some rows 1.0
 
 all rows
-gpu        rows  mean  median   P90  wMAPE  bias  covered        width  below floor  roofline mean
+gpu        rows  mean  median   P90  wMAPE  bias  covered   half-width  below floor  roofline mean
 h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
 all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
 
@@ -181,11 +230,11 @@ all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          
   vllm.cublas.bf16 on h100_sxm, up to 10 us: 70 % of 2,000
 
 test rows
-gpu        rows  mean  median   P90  wMAPE  bias  covered        width  below floor  roofline mean
+gpu        rows  mean  median   P90  wMAPE  bias  covered   half-width  below floor  roofline mean
 h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
 all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
 
 Absolute relative errors; wMAPE weighs a row by its time; bias above 0 is too slow; covered is the share of measured \
-times inside the interval, which means to hold 80 %; width is the median half-width of the interval over the estimate, \
+times inside the interval, which means to hold 80 %; half-width is the median of half the interval over the estimate, \
 and over the median error in brackets; below floor should be 0. A regime is a format and a band of estimated times; a \
 cell is that of one GPU, engine and kernel."""

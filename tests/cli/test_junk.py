@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from .runner import Seen, assert_refused, invoke
 
-CALM = settings(max_examples=150, deadline=None)
+CALM = settings(max_examples=150)
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def test_parquet_of_any_types(columns, ending):
         assert_answered_or_refused(seen, folder, {"calls.parquet"}, {out})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_broken_parquet(data):
     """Cut short, or junk between the marks. Bytes changed inside may make polars itself abort."""

@@ -171,3 +171,11 @@ def test_json_lines_carry_the_keys_and_types_of_predict_json(folder):
     assert '"id":1.50' in line
     del one["params"]
     assert json.loads(line) == {"m": 128, "n": 256, "k": 512, "id": 1.5} | one
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_that_takes_no_file_is_told_before_any_row_is_read(full_disk, monkeypatch):
+    monkeypatch.setattr(synperf.api, "predict_file", lambda *_, **__: pytest.fail("predicted"))
+    seen = invoke("predict", "--calls", "calls.csv", "--gpu", "h100_sxm", "--out", "out.csv")
+    assert_refused(seen)
+    assert seen.err == f"synperf: out: nothing can be written into the folder '.': {full_disk}\n"

@@ -11,6 +11,7 @@ from synperf.evaluation import SPLITS, compare
 from synperf.evaluation.evaluate import Report, Score
 from synperf.evaluation.metrics import Errors
 from synperf.evaluation.pages import accuracy_tables, audit_tables, card_tables, comparison_tables, filled, main, write
+from synperf.evaluation.selection import Selection
 from synperf.measurements.aiconfigurator import FileAudit
 
 from ..estimators.toy_weights import toy
@@ -57,7 +58,8 @@ def test_an_accuracy_table_has_percentages_and_both_models():
 
 def test_a_comparison_has_a_line_for_each_recipe_and_each_gpu():
     rows_of = [rows("l40s", 2.0), rows("a100_sxm", 4.0)]
-    tables = comparison_tables(compare("gemm", "random", [Spy("one").recipe, Spy("other").recipe], rows=rows_of))
+    found = compare("gemm", "random", [Spy("one").recipe, Spy("other").recipe], rows=rows_of)
+    tables = comparison_tables(found, "random")
     assert [line.split(" | ")[0] for line in tables["random"].splitlines()[2:]] == ["| one", "| other"]
     assert tables["random: GPUs"].splitlines()[2:] == ["| a100_sxm | 75.0% | 75.0% |", "| l40s | 50.0% | 50.0% |"]
 
@@ -73,13 +75,32 @@ def test_comparisons_are_written_where_the_page_has_a_place_for_them(tmp_path):
     assert page.read_text() == PAGE
 
 
+def test_a_comparison_of_other_rows_goes_where_the_page_has_a_place_for_as_many(tmp_path):
+    page, files = tmp_path / "accuracy.md", {most: tmp_path / f"{most}.json" for most in (7, 9)}
+    for most, out in files.items():
+        selected = Selection(rows_per_group=most)
+        compare("gemm", "random", [Spy(f"of_{most}").recipe], rows=[rows("l40s")], selection=selected, out=out)
+    names = ("random", "random, 7 rows")
+    page.write_text("\n".join(f"<!-- {name}: begin -->\n<!-- {name}: end -->" for name in names))
+    assert main(["--docs", str(tmp_path), "--origin", "--comparison", *map(str, files.values())]) == 0
+    wide, narrow = page.read_text().split("<!-- random, 7 rows: begin -->")
+    assert ("of_9" in wide, "of_7" in wide) == (True, False)
+    assert ("of_9" in narrow, "of_7" in narrow) == (False, True)
+
+
+def test_the_recipes_that_take_minutes_stand_in_the_page_of_accuracy():
+    text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    lines = text.split("<!-- new-shape, 150 rows: begin -->\n")[1].split("<!--")[0].splitlines()
+    assert {"hybrid", "boosted", "paper", "neusight"} <= {line.split("|")[1].strip() for line in lines}
+
+
 def test_the_page_of_accuracy_has_a_place_for_every_table_that_is_asked_for():
     text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
     asked = set(re.findall(r"<!-- (.*?): begin -->", text))
     report = Report(family="gemm", origin="best", source="", version="1", scores=())
     found = compare("gemm", "random", [Spy("one").recipe], rows=[rows("l40s")])
     known = {name for origin in ("best", "measured", "analytical") for name in accuracy_tables(report, origin)}
-    known |= {name.replace("random", split) for split in SPLITS for name in comparison_tables(found)}
+    known |= {name for split in (*SPLITS, "new-shape, 150 rows") for name in comparison_tables(found, split)}
     assert asked <= known
 
 

@@ -64,7 +64,7 @@ def never_less(after, before):
 
 
 @given(calls())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
     gpu, call = drawn
     e = predict(call, gpu)
@@ -73,7 +73,7 @@ def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
 
 
 @given(calls(), st.sampled_from(SIZES), st.floats(0, 1))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_time_never_falls_when_a_size_grows(drawn, name, how):
     gpu, call = drawn
     size = getattr(call, name)
@@ -89,7 +89,7 @@ def test_time_never_falls_when_a_size_grows(drawn, name, how):
 
 
 @given(calls())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_mask_or_window_never_makes_it_longer(drawn):
     gpu, call = drawn
     before = predict(call, gpu)
@@ -119,7 +119,7 @@ def test_time_never_falls_along_a_fine_ladder_of_every_length(key):
 
 
 @given(calls())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_batch_of_one_equals_the_scalar(drawn):
     gpu, call = drawn
     fields = ("batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "v_head_dim", "window")
@@ -130,7 +130,7 @@ def test_a_batch_of_one_equals_the_scalar(drawn):
 
 
 @given(calls(), st.integers(1, 40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_list_of_equal_requests_equals_the_batch(drawn, requests):
     gpu, call = drawn
     one = predict(replace(call, batch=requests), gpu)
@@ -138,7 +138,7 @@ def test_a_list_of_equal_requests_equals_the_batch(drawn, requests):
 
 
 @given(calls(), lists, st.randoms())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_order_of_requests_is_irrelevant(drawn, pairs, random):
     gpu, call = drawn
     shuffled = random.sample(pairs, len(pairs))
@@ -146,7 +146,7 @@ def test_the_order_of_requests_is_irrelevant(drawn, pairs, random):
 
 
 @given(calls(), lists, st.integers(0, 9), st.integers(1, 5000))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_one_request_more_or_longer_never_makes_it_shorter(drawn, pairs, at, more):
     gpu, call = drawn
     at %= len(pairs)
@@ -158,7 +158,7 @@ def test_one_request_more_or_longer_never_makes_it_shorter(drawn, pairs, at, mor
 
 
 @given(calls(), lists)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_list_beside_a_column_equals_each_call(drawn, pairs):
     gpu, call = drawn
     call = listed(call, pairs)
@@ -170,7 +170,7 @@ def test_a_list_beside_a_column_equals_each_call(drawn, pairs):
 
 
 @given(calls())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_work_on_the_sms_is_all_the_work(drawn):
     gpu, call = drawn
     f = features(ATTENTION, call, gpu)
@@ -182,7 +182,7 @@ def test_work_on_the_sms_is_all_the_work(drawn):
 
 
 @given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
     gpu, call = drawn
     more = synperf.what_if(gpu, [f"{field}={factor}x"])

@@ -53,7 +53,7 @@ def never_less(after, before):
 
 
 @given(calls())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
     gpu, call = drawn
     e = predict(call, gpu)
@@ -62,7 +62,7 @@ def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
 
 
 @given(calls(), st.sampled_from(SIZES), st.floats(0, 1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_time_never_falls_when_a_size_grows(drawn, name, how):
     gpu, call = drawn
     size = getattr(call, name)
@@ -94,7 +94,7 @@ def test_time_never_falls_along_a_fine_ladder_of_every_size(key, module):
 
 
 @given(calls())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_batch_of_one_equals_the_scalar(drawn):
     gpu, call = drawn
     columns = replace(call, **{name: np.array([getattr(call, name)]) for name in (*SIZES, "kv_lora_rank", "rope_dim")})
@@ -104,7 +104,7 @@ def test_a_batch_of_one_equals_the_scalar(drawn):
 
 
 @given(calls())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_work_on_the_sms_is_all_the_work(drawn):
     gpu, call = drawn
     f = features(FAMILY, call, gpu)
@@ -116,7 +116,7 @@ def test_work_on_the_sms_is_all_the_work(drawn):
 
 
 @given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
     gpu, call = drawn
     more = synperf.what_if(gpu, [f"{field}={factor}x"])
@@ -124,7 +124,7 @@ def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
 
 
 @given(calls())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_module_never_takes_less_than_its_core(drawn):
     gpu, call = drawn
     wide = "bf16" if call.dtype == "fp8" else call.dtype

@@ -43,11 +43,12 @@ def calibrate(
         raise FieldError("rows: none given; right would be a file of measured rows, or --plan for what to measure")
     from ...measurements import read_file  # --help needs none of them
     from ...report import calibrations
-    from ...tables.outfile import require_other
+    from ...tables.outfile import require_other, require_place
     from ...training.calibrate import fit_calibration, save
 
     if out is not None:
         require_other("out", out, {"rows": rows, "gpu": gpu})
+        require_place("out", out)
     one = device(gpu, None)
     fit = fit_calibration(read_file(rows, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
     shown = text_of(as_json, lambda: calibrations.to_dict(fit.file, one), lambda: calibrations.to_text(fit.file, one))

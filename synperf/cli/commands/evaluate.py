@@ -8,7 +8,7 @@ What is found goes to --out after every fit: Ctrl-C loses at most one, and --res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,12 +21,13 @@ from ...evaluation import Selection, paper_fp8, recipes, splits
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
-from ...measurements import Rows, read_files
+from ...measurements import Rows
 from ...report import comparison_plot, comparisons, scores
-from ...tables.outfile import replacing, require_other, write_text
+from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
-from ..arguments import AsJson
+from ..arguments import AsJson, OnlyGpu
 from ..bars import stages
+from ..rows import read_rows
 from ..show import notice, show
 
 Names = list[str] | None
@@ -37,7 +38,7 @@ def evaluate(
     origin: Annotated[str | None, typer.Option(metavar="NAME", help="the estimator; else the best one")] = None,
     split: Annotated[str | None, typer.Option(metavar="NAME", help=", ".join(splits.SPLITS))] = None,
     recipe: Annotated[Names, typer.Option(metavar="NAME", help="what to fit: a name, or all; may be repeated")] = None,
-    gpu: Annotated[Names, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
+    gpu: OnlyGpu = None,
     dtype: Annotated[Names, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
     hold_out: Annotated[Names, typer.Option(metavar="NAME", help="leave this GPU out; all named go together")] = None,
     rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="these rows; may be repeated")] = None,
@@ -64,6 +65,7 @@ def evaluate(
     if asked.is_of_shipped:
         given = {"hold_out": hold_out, "rows_per_group": rows_per_group, "seed": seed, "out": out, "resume": resume}
         _refuse(given, "is for recipes that are fitted; right would be --recipe or another --split beside it")
+        _check_places({"plot": plot}, asked.files)
         report = _report(asked, origin)
         _draw(plot, lambda: comparison_plot.of_report(report))
         show(as_json, report.to_dict, lambda: scores.to_text(report))
@@ -73,6 +75,7 @@ def evaluate(
         asked.split or splits.NEW_SHAPE, asked.gpus, asked.dtypes,
         rows_per_group=rows_per_group, seed=SEED if seed is None else seed, hold_out=hold_out or (),
     )  # fmt: skip
+    _check_places({"out": out, "plot": plot}, asked.files)
     found = _comparison(asked, chosen, out, resume)
     _draw(plot, lambda: comparison_plot.of_comparison(found))
     show(as_json, found.to_dict, lambda: comparisons.to_text(found))
@@ -96,7 +99,7 @@ class Asked:
 
     def rows(self) -> list[Rows] | None:
         """The rows of the files, by GPU; None where none are named."""
-        return [part for _, part in read_files(self.files, self.family).groups("gpu")] if self.files else None
+        return [part for _, part in read_rows(self.files, self.family, self.gpus).groups("gpu")] if self.files else None
 
     def source(self) -> str:
         """Whose rows they are."""
@@ -115,9 +118,6 @@ def _report(asked: Asked, origin: str | None) -> evaluation.Report:
 
 def _comparison(asked: Asked, chosen: Selection, out: Path | None, resume: bool) -> evaluation.Comparison:
     """Errors of what is fitted."""
-    if out is not None:
-        for file in asked.files:
-            require_other("out", out, {"rows": file})
     split = asked.split or splits.NEW_SHAPE
     wanted: list[Recipe] = list(recipes.named(split, asked.recipes))
     if split == splits.PAPER_FP8 and (artifact := paper_fp8.artifact(asked.files)) is not None:
@@ -142,6 +142,20 @@ def _files(split: str | None, rows: list[Path] | None, data: Path | None) -> tup
             f"data: {split} reads {' and '.join(paper_fp8.FILES)}; right would be --data DIR, the folder that has them"
         )
     return paper_fp8.files(data)
+
+
+def _check_places(outputs: Mapping[str, Path | None], read: Iterable[Path]) -> None:
+    """Checks, before anything is fitted, that every output can be written, and is none of the files that are read.
+
+    Raises:
+        FieldError: one cannot, or is.
+    """
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        for file in read:
+            require_other(option, path, {"rows": file})
+        require_place(option, path)
 
 
 def _refuse(options: Mapping[str, Any], why: str) -> None:

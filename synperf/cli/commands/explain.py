@@ -13,7 +13,20 @@ from ...errors import FieldError
 from ...report import explanations
 from ...tables import outfile
 from ...units import parse_quantity
-from ..arguments import AsJson, Calibration, Changes, Family, Fields, GpuName, Origin, Tiles, call, device, tiles_of
+from ..arguments import (
+    AsJson,
+    Calibration,
+    Changes,
+    Family,
+    Fields,
+    GpuName,
+    Origin,
+    Tiles,
+    Weights,
+    call,
+    device,
+    tiles_of,
+)
 from ..show import text_of
 
 
@@ -25,6 +38,7 @@ def explain(
     origin: Origin = None,
     tile_profile: Tiles = None,
     calibration: Calibration = None,
+    weights: Weights = None,
     took: Annotated[
         str | None, typer.Option(metavar="TIME", help="what you measured, such as 3.4ms: how much of the GPU that is")
     ] = None,
@@ -32,9 +46,10 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     if svg is not None:
-        outfile.require_other("svg", svg, {"gpu": gpu, "tile-profile": tile_profile, "calibration": calibration})
+        read = {"gpu": gpu, "tile-profile": tile_profile, "calibration": calibration, "weights": weights}
+        outfile.require_other("svg", svg, read)
     one, gpu_object, tiles = call(family, fields), device(gpu, changes), tiles_of(tile_profile)
-    explanation = api.explain(one, gpu_object, origin=origin, tiles=tiles, calibration=calibration)
+    explanation = api.explain(one, gpu_object, origin=origin, tiles=tiles, calibration=calibration, weights=weights)
     rates = None if took is None else achieved(explanation, _seconds(took))
     shown = text_of(
         as_json, lambda: explanations.to_dict(explanation, rates), lambda: explanations.to_text(explanation, rates)

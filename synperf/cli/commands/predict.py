@@ -26,6 +26,7 @@ from ..arguments import (
     GpuName,
     Origin,
     Tiles,
+    Weights,
     call,
     device,
     distinct,
@@ -42,6 +43,7 @@ def predict(
     origin: Origin = None,
     tile_profile: Tiles = None,
     calibration: Calibration = None,
+    weights: Weights = None,
     calls: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="a table: .csv, .jsonl, .parquet, or - for CSV on standard input"),
@@ -56,7 +58,9 @@ def predict(
         if out is not None:
             raise FieldError("out: it is for a table; right would be --calls FILE with it")
         one, gpu_object = call(family, fields), device(gpu, changes)
-        estimate = api.predict(one, gpu_object, origin=origin, tiles=tiles_of(tile_profile), calibration=calibration)
+        estimate = api.predict(
+            one, gpu_object, origin=origin, tiles=tiles_of(tile_profile), calibration=calibration, weights=weights
+        )
         show(as_json, lambda: estimates.to_dict(one, estimate), lambda: estimates.to_text(one, gpu_object, estimate))
         return
     if fields:
@@ -64,10 +68,12 @@ def predict(
     if as_json:
         raise FieldError("json: a table is not one document; right would be --out with a name that ends in .jsonl")
     if out is not None:
-        from ...tables.outfile import require_other  # one call needs no tables
+        from ...tables.outfile import require_other, require_place  # one call needs no tables
 
-        require_other("out", out, {"tile-profile": tile_profile, "gpu": gpu, "calibration": calibration})
+        read = {"tile-profile": tile_profile, "gpu": gpu, "calibration": calibration, "weights": weights}
+        require_other("out", out, read)
+        require_place("out", out)
     api.predict_file(
         calls, out, gpu, family=family, changes=distinct(changes), origin=origin, tiles=tiles_of(tile_profile),
-        calibration=calibration,
+        calibration=calibration, weights=weights,
     )  # fmt: skip

@@ -1,13 +1,18 @@
 """Train the weights of a family on measured rows. Needs the extra [train].
 
-The rows are those of aiconfigurator-core, and of the files that --rows names. Test rows of the published split, and
-rows that were chosen by their error, are left out. The state of every network is kept beside the output until all is
-done: Ctrl-C loses at most one epoch, and --resume goes on.
+The rows are those of aiconfigurator-core, and of the files that --rows names; with --only-rows, of these files alone.
+Rows that name no GPU are of the one that --gpu names. Test rows of the published split, and rows that were chosen by
+their error, are left out. `predict` and `explain` take what is written with --weights FILE.
+
+The state of every network is kept beside the output until all is done: Ctrl-C loses at most one epoch, and --resume
+goes on.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +24,11 @@ from ... import hardware
 from ...errors import FieldError, MissingExtraError
 from ...kernels import family as family_named
 from ...kernels.base import dtype_of
-from ...measurements import Rows, aiconfigurator, read_files
+from ...measurements import Rows, aiconfigurator
+from ...tables.outfile import require_place
+from ..arguments import OnlyGpu
 from ..bars import stages
+from ..rows import read_rows
 from ..show import notice
 
 
@@ -28,7 +36,8 @@ def train(
     family: Annotated[str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`")] = "gemm",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="the weights; their card is beside them")] = None,
     rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="more measured rows; may be repeated")] = None,
-    gpu: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this GPU; may be repeated")] = None,
+    only_rows: Annotated[bool, typer.Option("--only-rows", help="without the rows of aiconfigurator-core")] = False,
+    gpu: OnlyGpu = None,
     dtype: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
@@ -38,23 +47,35 @@ def train(
         raise FieldError(f"out: none given; right would be --out {name}.safetensors")
     if out.suffix != ".safetensors":
         raise FieldError(f"out: {out.name} should end in .safetensors")
-    if not out.parent.is_dir():
-        raise FieldError(f"out: no folder {str(out.parent)!r}; make it first")
+    if only_rows and not rows:
+        raise FieldError("only_rows: no rows are named; right would be --rows FILE beside it")
     dtypes = [str(dtype_of("dtype", one)) for one in dtype or ()]
     shipped = _shipped()
-    measured = _rows(name, rows or [], gpu, dtypes)
+    for path in shipped.paths(out, name).values():
+        require_place("out", path)
+        require_place("out", path.with_suffix(".json"))
+    measured = _rows(name, rows or [], gpu or [], dtypes, only_rows)
     devices = {key: hardware.gpu(key) for key in sorted(set(measured.gpu))}
-    work = out.with_name(f"{out.name}.states")
-    work.mkdir(exist_ok=True)
-    with stages() as told:
+    with _states(out) as work, stages() as told:
         training = shipped.Training(seed=seed, work=work, resume=resume, progress=told)
-        made = shipped.train(measured, devices, training, _command(name, rows, gpu, dtype, seed))
-    paths = shipped.write(out, made)
-    for state in work.glob("*.state"):
-        state.unlink()
-    work.rmdir()
+        made = shipped.train(measured, devices, training, _command(name, rows, only_rows, gpu, dtype, seed))
+        paths = shipped.write(out, made)
     for path in paths:
         notice(f"{path}: {path.stat().st_size / 1e3:.0f} kB, trained in {made[name][0].training_s:.0f} s")
+
+
+@contextmanager
+def _states(out: Path) -> Iterator[Path]:
+    """The folder of the states of networks, which is gone when all is done; it stays where some were left."""
+    folder = out.with_name(f"{out.name}.states")
+    folder.mkdir(exist_ok=True)
+    try:
+        yield folder
+        for state in folder.glob("*.state"):
+            state.unlink()
+    finally:
+        with suppress(OSError):  # it holds states to go on from
+            folder.rmdir()
 
 
 def _shipped() -> Any:
@@ -65,9 +86,9 @@ def _shipped() -> Any:
         raise MissingExtraError.of("training", "train") from missing
 
 
-def _rows(family: str, files: list[Path], gpus: list[str] | None, dtypes: list[str] | None) -> Rows:
-    own = [read_files(files, family)] if files else []  # first: a wrong file is told at once
-    found = Rows.join([*aiconfigurator.read_all(family), *own])
+def _rows(family: str, files: list[Path], gpus: list[str], dtypes: list[str], alone: bool) -> Rows:
+    own = [read_rows(files, family, gpus)] if files else []  # first: a wrong file is told at once
+    found = Rows.join(own if alone else [*aiconfigurator.read_all(family), *own])
     if gpus:
         keys = {hardware.gpu(name).key for name in gpus}
         found = found.take(_among(found.gpu, keys))
@@ -79,13 +100,15 @@ def _rows(family: str, files: list[Path], gpus: list[str] | None, dtypes: list[s
 
 
 def _among(column: Any, values: set[str]) -> Any:
-
     return np.isin(column.astype(str), sorted(values))
 
 
-def _command(family: str, rows: list[Path] | None, gpus: list[str] | None, dtypes: list[str] | None, seed: int) -> str:
+def _command(
+    family: str, rows: list[Path] | None, only_rows: bool, gpus: list[str] | None, dtypes: list[str] | None, seed: int
+) -> str:
     """The command that makes the weights again, files by their names alone."""
     words = ["synperf", "train", family, "--seed", str(seed)]
     for option, values in (("--rows", [r.name for r in rows or []]), ("--gpu", gpus or []), ("--dtype", dtypes or [])):
         words += [word for value in values for word in (option, value)]
+    words += ["--only-rows"] * only_rows
     return shlex.join([*words, "--out", f"{family}.safetensors"])

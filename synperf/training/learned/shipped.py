@@ -13,6 +13,7 @@ from time import monotonic
 import msgspec
 import numpy as np
 
+from ...errors import FieldError
 from ...estimators.inputs import VERSION as INPUTS_VERSION
 from ...estimators.network import Network
 from ...estimators.shapes import AXES
@@ -23,7 +24,7 @@ from ...version import VERSION
 from ..recipe import Devices, by_part
 from ..shapes import shapes
 from .cards import Judged, Spreads, cards, tables_card
-from .data import table
+from .data import HELD_OUT, Table, table
 from .fit import Settings, fit
 from .stages import FEW_SHAPES, TABLES, Stage, stages
 
@@ -75,12 +76,19 @@ class Training:
 
 
 def train(rows: Rows, devices: Devices, training: Training, command: str) -> Made:
-    """Cards and arrays of the weights for these rows, of which test rows and biased ones are left out."""
+    """Cards and arrays of the weights for these rows, of which test rows and biased ones are left out.
+
+    Raises:
+        FieldError: no row is left, or of a format all or none are held out.
+    """
     began, family = monotonic(), str(rows.family[0])
     rows = rows.take(~(rows.is_test | rows.biased))
+    if not len(rows):
+        raise FieldError("rows: all are test rows, or were chosen by an error; right would be some that are neither")
     parts = {part: rows.take(index) for part, index in by_part(rows)}
     tables = {part: table(own, devices) for part, own in parts.items()}
     few = {part: len(shapes(own)[0]) < FEW_SHAPES for part, own in parts.items()}
+    _check_held_out(tables, has_tables=family in AXES)
     seed = training.seed
     networks = training.networks(
         [stage for part, data in tables.items() for stage in stages(family, part, data, seed, few_shapes=few[part])]
@@ -100,6 +108,22 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     }
 
 
+def _check_held_out(tables: Mapping[str, Table], *, has_tables: bool) -> None:
+    """Checks that every part has shapes to fit to and others, which tell how far errors go; those of measured tables
+    are the ones that are held out.
+
+    Raises:
+        FieldError: it lacks one of them.
+    """
+    for part, data in tables.items():
+        held = int(data.held_out.sum())
+        if held == len(data) or (held == 0 and has_tables) or not data.folds(2):
+            raise FieldError(
+                f"rows: {held} of the {len(data)} of {part} have shapes that are held out from the fit; right would be "
+                f"some, which are about one shape in {HELD_OUT}: more shapes, or --dtype without this format"
+            )
+
+
 def _whole(name: str, rows: Rows, cards: list[NetworkCard], began: float, command: str, seed: int) -> Card:
     return Card(
         format=FORMAT,
@@ -117,21 +141,27 @@ def _whole(name: str, rows: Rows, cards: list[NetworkCard], began: float, comman
     )
 
 
+def paths(path: Path, family: str) -> dict[str, Path]:
+    """Where the weights of a family go, by their names: `gemm` to `path`, `gemm.tables` beside it."""
+    names = (family, *([of_tables(family)] if family in AXES else []))
+    return {name: path.with_name(f"{path.stem}{name.removeprefix(family)}.safetensors") for name in names}
+
+
 def write(path: Path, made: Made) -> tuple[Path, ...]:
-    """The weights and their cards: `gemm` at `path`, `gemm.tables` beside it; gives the paths of the weights.
+    """The weights and their cards where `paths` says, of which it gives those of the weights.
 
     A card comes last, so that an old one never stands beside new weights.
     """
-    paths = {name: path.with_name(f"{path.stem}{name[len(min(made)) :]}.safetensors") for name in made}
+    places = paths(path, min(made))
     for name, (card, arrays) in made.items():
-        card_path = paths[name].with_suffix(".json")
+        card_path = places[name].with_suffix(".json")
         written, data = serialize(card, dict(arrays))
-        with replacing("out", paths[name]) as part, replacing("out", card_path) as card_part:
+        with replacing("out", places[name]) as part, replacing("out", card_path) as card_part:
             part.write_bytes(data)
             card_part.write_bytes(msgspec.json.format(msgspec.json.encode(written), indent=1))
             with suppress(FileNotFoundError):
                 card_path.unlink()
-    return tuple(paths.values())
+    return tuple(places.values())
 
 
 def _sources(rows: Rows) -> dict[str, int]:

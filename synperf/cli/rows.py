@@ -1,0 +1,16 @@
+"""The measured rows of files that a command names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..measurements import Rows, read_files
+
+
+def read_rows(files: Sequence[Path], family: str, gpus: Sequence[str]) -> Rows:
+    """The rows of the files, one after the other; those that name no GPU are of the one that --gpu names.
+
+    Raises: as `synperf.measurements.read_files`; and FieldError where rows name no GPU, and --gpu none or several.
+    """
+    return read_files(files, family, gpu=gpus[0] if len(gpus) == 1 else None)
