@@ -97,6 +97,7 @@ def evaluate(
     gpus: Iterable[str] | None = None,
     *,
     dtypes: Iterable[str] = (),
+    variants: Iterable[str] = (),
     rows: Iterable[Rows] | None = None,
     source: str = "rows of the caller",
     progress: Progress | None = None,
@@ -107,10 +108,10 @@ def evaluate(
 
     Raises:
         MissingExtraError: the extra [data] is not installed.
-        UnknownNameError: no such format; a GPU has no measured rows of the family.
+        UnknownNameError: no such format or variant; a GPU has no measured rows of the family.
         FieldError: `origin` names no estimator; no row is left.
     """
-    chosen = Selection.of(gpus or (), dtypes)
+    chosen = Selection.of(gpus or (), dtypes, variants)
     if rows is None:
         keys = chosen.gpus or aiconfigurator.gpus(family)
         rows, source = (aiconfigurator.read(key, family) for key in keys), aiconfigurator.source()

@@ -31,6 +31,7 @@ class Settings:
     split: str
     gpus: tuple[str, ...]
     dtypes: tuple[str, ...]
+    variants: tuple[str, ...]
     rows_per_group: int
     seed: int
     hold_out: tuple[str, ...]

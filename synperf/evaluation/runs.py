@@ -16,7 +16,7 @@ from .general import correctable, kept
 from .metrics import Errors
 from .recipes import OURS
 from .results import PLAIN, RECORD, ZERO_SHOT, Result, few_shot
-from .splits import ALL, FEW_SHOT, UNSEEN_GPU, UNSEEN_PART, Case
+from .splits import ALL, FEW_SHOT, SIBLING, UNSEEN_GPU, UNSEEN_PART, Case
 
 FEW = (20, 50, 100, 200, 500)  # rows of each kernel
 FEW_DRAWS = 2
@@ -79,7 +79,7 @@ def run(split: str, case: Case, recipe: Recipe, seed: int) -> tuple[Result, ...]
     for part, scored in parts.items():
         if part != UNSEEN_PART:
             found += fitted.scored(scored, part)
-        elif split == UNSEEN_GPU:
+        elif split in (UNSEEN_GPU, SIBLING):
             found += _unseen(fitted, scored, seed)
         elif split == FEW_SHOT:
             found += _few_shot(fitted, scored, seed)

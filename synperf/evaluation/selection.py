@@ -12,9 +12,11 @@ from .. import hardware
 from ..errors import FieldError, UnknownNameError
 from ..hardware import DType
 from ..measurements import Rows
-from ..training.recipe import by_kernel
+from ..training.recipe import by_kernel, by_part
 
 RANDOM_MODULUS = 5
+_PAPER_SHAPE = ("experts", "topk", "hidden", "inter")
+PAPER_SHAPES = ((8, 2, 1024, 512), (64, 6, 3584, 1536), (128, 6, 4096, 2048))
 ROWS_PER_GROUP = 8000  # more hardly help a network that is to compare recipes
 SEED = 42
 
@@ -29,6 +31,7 @@ class Selection:
 
     gpus: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
     rows_per_group: int = ROWS_PER_GROUP
     seed: int = SEED
     hold_out: tuple[str, ...] = ()
@@ -38,6 +41,7 @@ class Selection:
         cls,
         gpus: Iterable[str] = (),
         dtypes: Iterable[str] = (),
+        variants: Iterable[str] = (),
         *,
         rows_per_group: int = ROWS_PER_GROUP,
         seed: int = SEED,
@@ -56,6 +60,7 @@ class Selection:
         return cls(
             gpus=_keys(gpus),
             dtypes=tuple(dict.fromkeys(map(_dtype, dtypes))),
+            variants=tuple(dict.fromkeys(variants)),
             rows_per_group=rows_per_group,
             seed=seed,
             hold_out=_keys(hold_out),
@@ -114,13 +119,28 @@ def pool(parts: Iterable[Rows], selection: Selection, is_test: IsTest) -> Pool:
 
 
 def usable(rows: Rows, selection: Selection) -> Rows:
-    """The rows of the selected GPUs and formats, without those that were chosen by an error."""
+    """The rows of the selected GPUs, formats and variants, without those that were chosen by an error.
+
+    Raises:
+        UnknownNameError: no row is of a variant.
+    """
     chosen = ~rows.biased
     if selection.gpus:
         chosen &= np.isin(rows.gpu.astype(str), selection.gpus)
     if selection.dtypes:
         chosen &= np.isin(rows.fields["dtype"].astype(str), selection.dtypes)
-    return rows.take(chosen)
+    used = rows.take(chosen)
+    return _of_variants(used, selection.variants) if selection.variants and len(used) else used
+
+
+def _of_variants(rows: Rows, wanted: tuple[str, ...]) -> Rows:
+    """The rows of some variants: kinds of calls that have networks of their own, such as prefill and decode."""
+    parts = [(name.partition(".")[2], index) for name, index in by_part(rows)]
+    known = sorted({variant for variant, _ in parts})
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError.among("variant", name, known)
+    return rows.take(np.sort(np.concatenate([index for variant, index in parts if variant in wanted])))
 
 
 def _sample(rows: Rows, selection: Selection, is_test: IsTest) -> Pool:
@@ -158,6 +178,18 @@ def is_shard_test(rows: Rows) -> np.ndarray:
         raise FieldError(f"split: calls of {rows.family[0]} have no tp and ep; right would be another split")
     shards = zip(rows.fields["tp"].astype(int).tolist(), rows.fields["ep"].astype(int).tolist(), strict=True)
     return np.array([crc32(f"{tp}x{ep}".encode()) % RANDOM_MODULUS == 0 for tp, ep in shards], dtype=bool)
+
+
+def is_paper_shape_test(rows: Rows) -> np.ndarray:
+    """Whether an expert layer has one of three shapes, small, middle and large, of the paper's thirteen.
+
+    Raises:
+        FieldError: the calls are of another family.
+    """
+    if any(name not in rows.fields for name in _PAPER_SHAPE):
+        raise FieldError(f"split: calls of {rows.family[0]} have no experts; right would be another split")
+    columns = (rows.fields[name].astype(int).tolist() for name in _PAPER_SHAPE)
+    return np.array([shape in PAPER_SHAPES for shape in zip(*columns, strict=True)], dtype=bool)
 
 
 def is_split_test(rows: Rows) -> np.ndarray:

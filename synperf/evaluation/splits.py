@@ -10,25 +10,43 @@ import numpy as np
 from .. import hardware
 from ..errors import FieldError, UnknownNameError
 from ..hardware import GPU, Calibration
-from ..hardware.twins import TWINS
+from ..hardware.twins import TWINS, kin
 from ..measurements import Rows
 from ..training.recipe import by_kernel
 from .devices import published
-from .selection import ROWS_PER_GROUP, SEED, IsTest, Pool, Selection, is_random_test, is_shard_test, is_split_test
+from .selection import (
+    ROWS_PER_GROUP,
+    SEED,
+    IsTest,
+    Pool,
+    Selection,
+    is_paper_shape_test,
+    is_random_test,
+    is_shard_test,
+    is_split_test,
+)
 
 RANDOM, NEW_SHAPE, NEW_SHARD = "random", "new-shape", "new-shard"
-UNSEEN_GPU, FEW_SHOT, PAPER_FP8 = "unseen-gpu", "few-shot", "paper-fp8"
+UNSEEN_GPU, SIBLING, FEW_SHOT = "unseen-gpu", "sibling", "few-shot"
+PAPER_FP8, PAPER_MOE, PAPER_MOE_SHAPES = "paper-fp8", "paper-moe", "paper-moe-shapes"
 SPLITS: Mapping[str, str] = {
     RANDOM: "one row in five, by a hash of the call and the engine",
     NEW_SHAPE: "the published split: calls whose weights have a shape that no training row has",
     NEW_SHARD: "expert layers under a (tp, ep) that no training row has",
     UNSEEN_GPU: "GPUs of which no row is fitted to, twins left out together",
+    SIBLING: "GPUs of which no row is fitted to, each alone: others that run the same kernels stay",
     FEW_SHOT: "as unseen-gpu, then corrected by few rows of the GPU",
     PAPER_FP8: "the paper's FP8 tables: trained on H20 and H800, tested on these, H100 and H200",
+    PAPER_MOE: "the paper's grid of expert layers: trained on its six training GPUs, tested on other numbers of tokens",
+    PAPER_MOE_SHAPES: "the same grid: three shapes of experts left out on all eleven GPUs",
 }
-UNSEEN = (UNSEEN_GPU, FEW_SHOT, PAPER_FP8)  # splits for which a recipe may not know GPUs by name
-LEAVING_OUT = (UNSEEN_GPU, FEW_SHOT)
-PAPER_SEEN = ("h20", "h800")
+UNSEEN = (UNSEEN_GPU, SIBLING, FEW_SHOT, PAPER_FP8, PAPER_MOE)  # splits for which a recipe may not know GPUs by name
+LEAVING_OUT = (UNSEEN_GPU, SIBLING, FEW_SHOT)
+PAPER = (PAPER_FP8, PAPER_MOE, PAPER_MOE_SHAPES)
+PAPER_SEEN = {
+    PAPER_FP8: ("h20", "h800"),
+    PAPER_MOE: ("h20", "h800", "a100_sxm", "l20", "a40", "rtx_6000_ada"),
+}
 TEST, SEEN_PART, UNSEEN_PART = "test", "seen", "unseen"
 ALL = "all"
 EVERY_ROW = 10**9
@@ -68,6 +86,7 @@ def selection(
     split: str,
     gpus: Iterable[str] = (),
     dtypes: Iterable[str] = (),
+    variants: Iterable[str] = (),
     *,
     rows_per_group: int | None = None,
     seed: int = SEED,
@@ -77,12 +96,13 @@ def selection(
 
     Raises: as `Selection.of`; and FieldError where GPUs are to be left out of a split that leaves none out.
     """
-    held, few = tuple(hold_out), ROWS_PER_GROUP if split != PAPER_FP8 else EVERY_ROW
+    held, few = tuple(hold_out), ROWS_PER_GROUP if split not in PAPER else EVERY_ROW
     if held and split not in LEAVING_OUT:
         raise FieldError(f"hold_out: {split} leaves no GPU out; right would be {' or '.join(LEAVING_OUT)}")
     return Selection.of(
         gpus,
         tuple(dtypes) or (("bf16",) if split in LEAVING_OUT else ()),
+        tuple(variants),
         rows_per_group=few if rows_per_group is None else rows_per_group,
         seed=seed,
         hold_out=held,
@@ -91,7 +111,8 @@ def selection(
 
 def test_of(split: str) -> IsTest:
     """What tells test rows."""
-    return {RANDOM: is_random_test, NEW_SHARD: is_shard_test}.get(split, is_split_test)
+    rules = {RANDOM: is_random_test, NEW_SHARD: is_shard_test, PAPER_MOE_SHAPES: is_paper_shape_test}
+    return rules.get(split, is_split_test)
 
 
 def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
@@ -101,9 +122,9 @@ def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
         FieldError: there are no rows to fit to, or none to score.
     """
     if split in LEAVING_OUT:
-        yield from (_leaving_out(pool, held) for held in held_out_sets(pool.gpus(), selection.hold_out))
-    elif split == PAPER_FP8:
-        yield _paper(pool)
+        yield from (_leaving_out(pool, held) for held in held_out_sets(split, pool.gpus(), selection.hold_out))
+    elif split in PAPER_SEEN:
+        yield _paper(pool, PAPER_SEEN[split])
     else:
         yield _seen(pool)
 
@@ -116,18 +137,20 @@ def case_names(split: str, pool: Pool, selection: Selection) -> tuple[str, ...]:
     """
     if split not in LEAVING_OUT:
         return (ALL,)
-    return tuple("+".join(held) for held in held_out_sets(pool.gpus(), selection.hold_out))
+    return tuple("+".join(held) for held in held_out_sets(split, pool.gpus(), selection.hold_out))
 
 
-def held_out_sets(gpus: tuple[str, ...], hold_out: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Which GPUs are left out together: those named; else twins, and every other GPU alone.
+def held_out_sets(split: str, gpus: tuple[str, ...], hold_out: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Which GPUs are left out together: those named; else those with kin, each alone; else twins, and the others alone.
 
     Raises:
-        FieldError: a named GPU has no rows, or none would be left to fit to.
+        FieldError: a named GPU has no rows, none would be left to fit to, or none has kin.
     """
     missing = [gpu for gpu in hold_out if gpu not in gpus]
     if missing:
         raise FieldError(f"hold_out: {missing[0]} has no rows here; those that have: {', '.join(gpus)}")
+    if split == SIBLING and not hold_out:
+        return _with_kin(gpus)
     twins = [tuple(gpu for gpu in group if gpu in gpus) for group in TWINS]
     alone = [(gpu,) for gpu in gpus if not any(gpu in group for group in TWINS)]
     sets = [tuple(sorted(hold_out))] if hold_out else sorted(group for group in (*twins, *alone) if group)
@@ -136,6 +159,19 @@ def held_out_sets(gpus: tuple[str, ...], hold_out: tuple[str, ...] = ()) -> list
             f"gpu: leaving out {' and '.join(sets[0])} leaves no GPU to fit to; right would be rows of another one too"
         )
     return sets
+
+
+def _with_kin(gpus: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Each GPU that another one among these runs the same kernels as.
+
+    Raises:
+        FieldError: there is none.
+    """
+    kins = {gpu: kin(hardware.gpu(gpu).compute_capability) for gpu in gpus}
+    found = [(gpu,) for gpu in gpus if list(kins.values()).count(kins[gpu]) > 1]
+    if not found:
+        raise FieldError(f"gpu: none of {', '.join(gpus)} runs the kernels of another; right would be {UNSEEN_GPU}")
+    return found
 
 
 def _seen(pool: Pool) -> Case:
@@ -155,10 +191,10 @@ def _leaving_out(pool: Pool, held: tuple[str, ...]) -> Case:
     return _checked("+".join(held), pool, train, parts, published(pool.gpus(), held), held)
 
 
-def _paper(pool: Pool) -> Case:
+def _paper(pool: Pool, seen: tuple[str, ...]) -> Case:
     """Published figures alone: what is recorded of some of these GPUs comes from other tables, and is taken away."""
     devices = {key: _bare(hardware.gpu(key)) for key in pool.gpus()}
-    return _checked(ALL, pool, pool.fit & pool.of(PAPER_SEEN), {TEST: pool.test}, devices)
+    return _checked(ALL, pool, pool.fit & pool.of(seen), {TEST: pool.test}, devices)
 
 
 def _bare(gpu: GPU) -> GPU:

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from ..evaluation.recipes import OURS, ROOFLINE
 from ..evaluation.results import FEW, PLAIN, RECORD, Comparison, Mean
-from ..evaluation.splits import ALL, LEAVING_OUT, PAPER_FP8, SEEN_PART, SPLITS, UNSEEN_GPU
+from ..evaluation.splits import ALL, LEAVING_OUT, PAPER, PAPER_SEEN, SEEN_PART, SIBLING, SPLITS, UNSEEN_GPU
 from ..hardware.twins import TWINS
 from ..units import format_percent, format_time
 from .text import paragraphs, section, table
@@ -83,11 +83,18 @@ def _gpus(found: Comparison) -> str:
     heads = ("mean error on", *(_column(mean) for mean in means))
     values = {gpu: [_on(found, mean, gpu) for mean in means] for gpu in gpus}
     rows = [(gpu, *map(format_percent, line)) for gpu, line in values.items()]
-    if found.settings.split == PAPER_FP8:
-        rows.append(
-            ("mean of the GPUs", *(format_percent(fmean(column)) for column in zip(*values.values(), strict=True)))
-        )
+    if found.settings.split in PAPER:
+        for said, chosen in _paper_means(found.settings.split, gpus).items():
+            columns = zip(*(values[gpu] for gpu in chosen), strict=True)
+            rows.append((said, *(format_percent(fmean(column)) for column in columns)))
     return table(heads, rows, heads[1:])
+
+
+def _paper_means(split: str, gpus: list[str]) -> dict[str, list[str]]:
+    """All GPUs, and where some were fitted to and others not, each kind by itself."""
+    seen = [gpu for gpu in gpus if gpu in PAPER_SEEN.get(split, ())]
+    parts = {"of those fitted to": seen, "of the others": [gpu for gpu in gpus if gpu not in seen]}
+    return {"mean of the GPUs": gpus} | (parts if all(parts.values()) else {})
 
 
 def _on(found: Comparison, mean: Mean, gpu: str) -> float:
@@ -126,7 +133,7 @@ def _verdicts(found: Comparison) -> str:
 
 
 def _beside_roofline(found: Comparison) -> Iterator[str]:
-    if found.settings.split != UNSEEN_GPU:
+    if found.settings.split not in (UNSEEN_GPU, SIBLING):
         return
     for mean in found.means():
         if mean.recipe not in OURS:
@@ -148,7 +155,7 @@ def _said(found: Comparison) -> Iterator[str]:
     """What a reader has to know of the figures."""
     yield "errors are absolute and relative; wMAPE weighs a row by its time; bias above 0 is too slow"
     split, variants = found.settings.split, {r.variant for r in found.results}
-    if split == PAPER_FP8:
+    if split in PAPER_SEEN:
         yield "no GPU has a calibration record here: shares of the published rates are typical ones, launch floors none"
     if split in LEAVING_OUT:
         yield "a GPU that is left out has launch floors of the nearest other one and median shares of the others' rates"

@@ -17,7 +17,7 @@ import typer
 
 from ... import evaluation
 from ...errors import FieldError
-from ...evaluation import Selection, paper_fp8, recipes, splits
+from ...evaluation import Selection, paper_tables, recipes, splits
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
@@ -40,6 +40,9 @@ def evaluate(
     recipe: Annotated[Names, typer.Option(metavar="NAME", help="what to fit: a name, or all; may be repeated")] = None,
     gpu: OnlyGpu = None,
     dtype: Annotated[Names, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
+    variant: Annotated[
+        Names, typer.Option(metavar="NAME", help="only these calls, such as prefill; may be repeated")
+    ] = None,
     hold_out: Annotated[Names, typer.Option(metavar="NAME", help="leave this GPU out; all named go together")] = None,
     rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="these rows; may be repeated")] = None,
     data: Annotated[
@@ -58,7 +61,8 @@ def evaluate(
 ) -> None:
     asked = Asked(
         family=family_named(family).name, split=None if split is None else splits.check(split),
-        recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()), files=_files(split, rows, data),
+        recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()),
+        variants=tuple(variant or ()), files=_files(split, rows, data),
     )  # fmt: skip
     if plot is not None and plot.suffix != ".svg":
         raise FieldError(f"plot: {plot.name} should end in .svg")
@@ -72,7 +76,7 @@ def evaluate(
         return
     _refuse({"origin": origin}, "is of what `synperf predict` answers; leave it out where recipes are fitted")
     chosen = splits.selection(
-        asked.split or splits.NEW_SHAPE, asked.gpus, asked.dtypes,
+        asked.split or splits.NEW_SHAPE, asked.gpus, asked.dtypes, asked.variants,
         rows_per_group=rows_per_group, seed=SEED if seed is None else seed, hold_out=hold_out or (),
     )  # fmt: skip
     _check_places({"out": out, "plot": plot}, asked.files)
@@ -90,6 +94,7 @@ class Asked:
     recipes: tuple[str, ...]
     gpus: tuple[str, ...]
     dtypes: tuple[str, ...]
+    variants: tuple[str, ...]
     files: tuple[Path, ...]
 
     @property
@@ -111,7 +116,7 @@ def _report(asked: Asked, origin: str | None) -> evaluation.Report:
     with stages() as told:
         report = evaluation.evaluate(
             asked.family, origin, asked.gpus or None,
-            dtypes=asked.dtypes, rows=asked.rows(), source=asked.source(), progress=told,
+            dtypes=asked.dtypes, variants=asked.variants, rows=asked.rows(), source=asked.source(), progress=told,
         )  # fmt: skip
     return report if asked.split is None else report.of_split(TEST)
 
@@ -120,7 +125,7 @@ def _comparison(asked: Asked, chosen: Selection, out: Path | None, resume: bool)
     """Errors of what is fitted."""
     split = asked.split or splits.NEW_SHAPE
     wanted: list[Recipe] = list(recipes.named(split, asked.recipes))
-    if split == splits.PAPER_FP8 and (artifact := paper_fp8.artifact(asked.files)) is not None:
+    if split == splits.PAPER_FP8 and (artifact := paper_tables.artifact(asked.files)) is not None:
         wanted.append(artifact)
     with stages() as told:
         return evaluation.compare(
@@ -135,13 +140,12 @@ def _files(split: str | None, rows: list[Path] | None, data: Path | None) -> tup
     Raises:
         FieldError: the paper's tables are asked for, and nothing says where they are.
     """
-    if rows or split != splits.PAPER_FP8:
+    if rows or split is None or split not in splits.PAPER:
         return tuple(rows or ())
     if data is None:
-        raise FieldError(
-            f"data: {split} reads {' and '.join(paper_fp8.FILES)}; right would be --data DIR, the folder that has them"
-        )
-    return paper_fp8.files(data)
+        read = " and ".join(paper_tables.FILES[split])
+        raise FieldError(f"data: {split} reads {read}; right would be --data DIR, the folder that has them")
+    return paper_tables.files(split, data)
 
 
 def _check_places(outputs: Mapping[str, Path | None], read: Iterable[Path]) -> None:

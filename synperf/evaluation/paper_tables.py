@@ -1,8 +1,8 @@
-"""The paper's FP8 tables: their files, and the predictions of its artifact that the table of test rows holds."""
+"""The paper's tables: their files by split, and the predictions of its artifact that the FP8 table holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,25 @@ from ..errors import FieldError, MissingExtraError
 from ..hardware.names import resolve
 from ..measurements import Rows
 from ..training.recipe import Devices, Predictor, Recipe
+from .splits import PAPER_FP8, PAPER_MOE, PAPER_MOE_SHAPES
 
-FILES = ("pipeweave_gemm_fp8_train.parquet", "pipeweave_gemm_fp8_test.parquet")
+_SAMPLES = ("pipeweave_kernel_samples.parquet",)
+FILES: Mapping[str, tuple[str, ...]] = {
+    PAPER_FP8: ("pipeweave_gemm_fp8_train.parquet", "pipeweave_gemm_fp8_test.parquet"),
+    PAPER_MOE: _SAMPLES,
+    PAPER_MOE_SHAPES: _SAMPLES,
+}
 PREDICTION = "pipeweave_pred_us"
 _KEY = ("gpu", "m", "n", "k")
 
 
-def files(folder: Path) -> tuple[Path, ...]:
-    """The two files of a folder.
+def files(split: str, folder: Path) -> tuple[Path, ...]:
+    """The files of a folder that a split reads.
 
     Raises:
         FieldError: one is not there.
     """
-    found = tuple(folder / name for name in FILES)
+    found = tuple(folder / name for name in FILES[split])
     missing = [path.name for path in found if not path.is_file()]
     if missing:
         raise FieldError(f"data: {folder} has no {missing[0]}; right would be the folder of PipeWeave's tables")
