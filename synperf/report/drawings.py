@@ -80,12 +80,14 @@ def _roles(x: Explanation) -> dict[str, str]:
 
 def _tiles(x: Explanation, listed: Tiles) -> sm_rows.Launch:
     core = pipes(x.task, x.features.load, x.gpu, x.call.dtype, 0.0)  # without what a module does after it
+    keys = x.launch.facts.get("keys_per_part")
     slowest = max(core, key=lambda name: core[name].sm_max_s)
     return sm_rows.Launch(
         tiles=listed,
         placed=listed.place(x.gpu.num_sms),
         num_sms=x.gpu.num_sms,
         keys_per_step=x.launch.choice["tile_kv"],
+        steps_per_part=None if keys is None else int(keys // x.launch.choice["tile_kv"]),
         notes=tuple(_notes(x, listed.order)),
         step_s=core[slowest].sm_max_s / listed.busiest,
         step_pipe=slowest,

@@ -11,7 +11,7 @@ from ..scheduling import Placement
 
 NUM_SHADES = 5
 _ONE_SHADE = 3  # of blocks of one length
-_IN_TURN = (3, 1)
+IN_TURN = (3, 1)  # of neighbours
 _MOST_ROWS = 400
 _MOST_BLOCKS = 6000
 
@@ -51,7 +51,7 @@ def rows_in_turn(placed: Placement, lengths: np.ndarray) -> Rows:
     """Rows of tiles of these lengths that stand in a row and are cut; neighbours differ in shade."""
     middles = np.cumsum(placed.cost) - placed.cost / 2
     tile = np.searchsorted(np.cumsum(lengths), middles)
-    return _rows(placed, np.where(tile % 2, *_IN_TURN), in_turn=_IN_TURN)
+    return _rows(placed, np.where(tile % 2, *IN_TURN), in_turn=IN_TURN)
 
 
 def _rows(placed: Placement, shade: np.ndarray, **said: Any) -> Rows:

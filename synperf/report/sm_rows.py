@@ -15,11 +15,12 @@ from ..units import format_time
 from . import axis, panels, svg
 from .panels import BUSY, LEFT, MEAN, MEAN_DASH, PLOT, TOP, Key
 from .pipe_bars import Times
-from .sm_pieces import Rows, rows_in_turn, rows_of, rows_of_two
+from .sm_pieces import IN_TURN, Rows, rows_in_turn, rows_of, rows_of_two
 from .text import counted, number
 
 _HEIGHT = 330.0  # of all rows, about
 _AXIS = 56.0  # height of what stands below the rows
+_GAP, _STRIP, _LABEL = 16.0, 14.0, 20.0  # above the strip of a split tile, its height, and below it
 _SHADES = ("#c3dbef", "#8fbce0", "#5b97cb", "#2f6fae", "#0d3f7c")  # from short to long
 _THEN, _IDLE = "#f2b263", "#f0f0f0"
 _ORDERS = {
@@ -27,7 +28,7 @@ _ORDERS = {
     Order.IN_ORDER: "an SM that is free takes the next tile, in the order of the call",
     Order.EVENLY: "tiles stand in a row, and are cut where an SM has its share",
 }
-_NOT = "Not shown at the left: launch overhead, fills, the pass before, waiting for DRAM, which may take longer."
+_NOT = "Not shown at the left: CTAs side by side, launch overhead, fills, the pass before, DRAM, which may take longer."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,7 @@ class Launch:
     placed: Placement | None
     num_sms: int
     keys_per_step: int
+    steps_per_part: int | None  # of a tile that the kernel's rule splits
     notes: tuple[str, ...]  # sentences: how tiles are split, what follows
     step_s: float
     step_pipe: str
@@ -72,7 +74,11 @@ def render(launch: Launch, times: Times, heading: str, call: str) -> str:
         legend=tuple(_keys(launch, rows)),
         words=tuple(_words(launch, rows)),
     )
-    return panels.render(frame, chain(_blocks(launch, rows, plot), _axes(launch, plot)), plot.bottom + _AXIS)
+    panel, bottom = [_blocks(launch, rows, plot), _axes(launch, plot)], plot.bottom + _AXIS
+    if launch.steps_per_part is not None:
+        panel.append(_split(launch, launch.steps_per_part, bottom + _GAP))
+        bottom += _GAP + _STRIP + _LABEL
+    return panels.render(frame, chain(*panel), bottom)
 
 
 def _rows(launch: Launch) -> Rows:
@@ -141,12 +147,24 @@ def _axes(launch: Launch, plot: _Plot) -> Iterator[str]:
         yield svg.text(LEFT - 8, plot.bottom, "least busy", size=11, anchor="end", fill="#444")
 
 
+def _split(launch: Launch, steps_per_part: int, y: float) -> Iterator[str]:
+    """The longest tile along its keys, and the parts that the kernel's rule cuts it in."""
+    longest = int(launch.tiles.longest)
+    for at, first in enumerate(range(0, longest, steps_per_part)):
+        left, width = PLOT * first / longest, PLOT * min(steps_per_part, longest - first) / longest
+        yield svg.rect(LEFT + left, y, width - min(1.0, width / 4), _STRIP, _SHADES[IN_TURN[at % 2]])
+    yield svg.text(LEFT - 8, y + _STRIP - 3, "longest tile", size=11, anchor="end", fill="#444")
+    keys = steps_per_part * launch.keys_per_step
+    said = f"{counted(longest, 'step')}, by the kernel's rule in parts of up to {keys:,} keys"
+    yield svg.text(LEFT + PLOT / 2, y + _STRIP + 16, said, anchor="middle", fill="#444")
+
+
 def _keys(launch: Launch, rows: Rows) -> Iterator[Key]:
     """Shades by length, the lines, and the second launch."""
     for at, (shade, (least, most)) in enumerate(sorted(rows.shades.items())):
         found = number(least) if least == most else f"{number(least)} to {number(most)}"
         yield Key(_SHADES[shade], f"{found} {'step' if most == 1 else 'steps'}" if at == 0 else found)
-    for shade, words in zip(rows.in_turn, ("a tile", "the next one"), strict=False):
+    for shade, words in zip(rows.in_turn, ("a tile, or part", "the next one"), strict=False):
         yield Key(_SHADES[shade], words)
     yield Key(BUSY, "busiest SM", "none")
     yield Key(MEAN, "mean SM", MEAN_DASH)

@@ -27,6 +27,7 @@ TILES = {
     "split": (synperf.Attention(batch=8, q_len=1, kv_len=8192, **HEADS), "h100_sxm"),
     "requests that differ": (synperf.Attention(q_lens=[512, 1, 1], kv_lens=[4096, 900, 12_000], **HEADS), "h100_sxm"),
     "differ, in order": (synperf.Attention(q_lens=[512, 1, 1], kv_lens=[4096, 900, 12_000], **HEADS), "a100_sxm"),
+    "many parts": (synperf.Attention(q_len=1, kv_len=10**6, heads=8, kv_heads=1, head_dim=128), "h100_sxm"),
     "one SM busy": (synperf.Attention(q_len=1, kv_len=16, heads=1, head_dim=128), "h100_sxm"),
     "4096 requests": (synperf.Attention(q_len=1, kv_lens=MANY, **HEADS), "h100_sxm"),
     "4096 in order": (synperf.Attention(q_len=1, kv_lens=MANY, **HEADS), "l40s"),
@@ -167,6 +168,13 @@ def test_a_split_is_drawn_with_the_launch_after_it():
     ticks = [float(r.get("x")) for r in root.iter(f"{SVG}rect") if r.get("height") == "5"]  # 0, 10, 20, ... steps
     per_step_s = x.features.pipes["l2"].sm_max_s / x.launch.facts["busiest_sm_steps"]
     assert steps == pytest.approx(x.features.reduction_s / per_step_s * (ticks[1] - ticks[0]) / 10, rel=0.01)
+
+
+def test_the_parts_of_a_split_tile_are_as_many_as_explain_says():
+    x = explained("split")
+    strip = [r for r in drawn(x).iter(f"{SVG}rect") if r.get("height") == "14"]
+    assert len(strip) == x.launch.choice["num_splits"] == 2
+    assert "64 steps, by the kernel's rule in parts of up to 4,096 keys" in words(drawn(x))
 
 
 def test_products_and_softmax_have_a_pipe_each():
