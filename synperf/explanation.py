@@ -46,6 +46,12 @@ class Explanation:
             for demand in [self.features.pipes[name]]
         }
 
+    def beside_s(self) -> dict[str, float]:
+        """Seconds of what runs before, after and around the pipes, where there is any."""
+        f = self.features
+        parts = {"reduction": f.reduction_s, "before": f.before_s, "fill": f.fill_s}
+        return {**{name: time_s for name, time_s in parts.items() if time_s}, "launch": self.launch_floor_s}
+
     def sm_max(self) -> dict[str, float]:
         """Work of the busiest SM, in all launches."""
         busiest = [(g, schedule(g, self.gpu.num_sms).sm_max_tasks) for g in self.task.launches()]

@@ -15,6 +15,7 @@ from ..scheduling import TaskGroups
 from .attention_call import Attention
 from .attention_inputs import STEPPED, inputs
 from .attention_launch import assumptions, launch, mean_tasks
+from .attention_listed import listed
 from .attention_requests import keys_seen, pairs, requests
 from .attention_tiles import tiles_per_head, tiling
 from .attention_traits import Traits, traits
@@ -94,6 +95,7 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=Attention(batch=4, q_len=4096, kv_len=4096, heads=32, kv_heads=8, head_dim=128),
     inputs=inputs,
+    listed=listed,
     stepped=STEPPED,
     shape=("heads", "kv_heads", "head_dim"),
     variant=variant,

@@ -36,17 +36,17 @@ def launch(p: Attention, gpu: GPU) -> Launch:
         occupancy=resident,
         choice={name: int(value) for name, value in choice.items()},
         choice_source=f"{w.traits.kernel}'s for head_dim {int(p.head_dim)}",
-        facts=_facts(w),
+        facts=facts(w),
     )
 
 
-def _facts(w: Work) -> dict[str, float]:
+def facts(w: Work) -> dict[str, float]:
     """Steps over tiles of keys: in all, of the longest tile, of the busiest SM, and keys in a part of a split tile."""
     longest = w.requests.most(w.steps.longest)
-    facts = {"steps": w.total_steps, "longest_tile_steps": longest, "busiest_sm_steps": w.busiest}
+    found = {"steps": w.total_steps, "longest_tile_steps": longest, "busiest_sm_steps": w.busiest}
     if w.splits > 1:
-        facts["keys_per_part"] = -(-longest // w.splits) * w.tiling.columns
-    return facts
+        found["keys_per_part"] = -(-longest // w.splits) * w.tiling.columns
+    return found
 
 
 def resources(w: Work, gpu: GPU, dtype: DType) -> tuple[int, int, int, Occupancy]:

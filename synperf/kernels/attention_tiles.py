@@ -165,10 +165,16 @@ def _bound_of_one(p: Attention, r: Requests, t: Tiling, s: Steps, num_sms: int) 
     tiles = np.broadcast_to(s.tiles, r.kv.shape)
     if tiles.sum() > _MOST_TILES or s.longest.max() > _MOST_STEPS:
         return float(r.total(s.total) * t.heads / num_sms + s.longest.max())
-    each = tiles.astype(np.int64)
-    lengths = np.repeat(s.capped, each)
-    if p.causal:  # keys of tile j of a request, over heads: those of the request less j rows
-        first = np.cumsum(each) - each
-        keys = np.repeat(r.kv * t.packed + first * t.rows, each) - np.arange(len(lengths)) * t.rows
-        lengths = np.minimum(np.ceil(keys / (t.columns * t.packed)), lengths)
-    return unequal.counted_by_length(lengths, np.repeat(r.count * t.heads, each), num_sms)
+    counts = np.repeat(r.count * t.heads, tiles.astype(np.int64))
+    return unequal.counted_by_length(tile_lengths(p, r, t, s), counts, num_sms)
+
+
+def tile_lengths(p: Attention, r: Requests, t: Tiling, s: Steps) -> np.ndarray:
+    """Steps of every tile of one head, row after row of requests, of each the last tile first."""
+    each = np.broadcast_to(s.tiles, r.kv.shape).astype(np.int64)
+    lengths = np.repeat(np.broadcast_to(s.capped, r.kv.shape), each)
+    if not p.causal:
+        return lengths
+    first = np.cumsum(each) - each  # keys of tile j of a request, over heads: those of the request less j rows
+    keys = np.repeat(r.kv * t.packed + first * t.rows, each) - np.arange(len(lengths)) * t.rows
+    return np.asarray(np.minimum(np.ceil(keys / (t.columns * t.packed)), lengths))

@@ -14,6 +14,7 @@ from ..errors import FieldError, UnknownNameError
 from ..hardware import GPU, DType
 from ..numeric import Number
 from ..scheduling import Occupancy, TaskGroups
+from .one_by_one import Experts, Tiles
 
 MAX_EXTENT = 2**31 - 1
 
@@ -49,6 +50,10 @@ def _no_inputs(call: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[
     return {}
 
 
+def _not_listed(call: Any, gpu: GPU) -> None:  # noqa: ARG001
+    return None
+
+
 def _one_variant(call: Any) -> str:  # noqa: ARG001
     return ""
 
@@ -68,6 +73,7 @@ class KernelFamily:
     example: Any
     summary: str
     inputs: Callable[[Any, GPU, Number, float], dict[str, Number]] = _no_inputs  # of a network; see estimators/inputs
+    listed: Callable[[Any, GPU], Tiles | Experts | None] = _not_listed  # of one call, where its tasks are unequal
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1

@@ -17,8 +17,10 @@ from .moe_call import FusedMoe
 from .moe_inputs import STEPPED, inputs
 from .moe_kernels import MoeKernel, moe_kernel
 from .moe_layer import activation_bytes, buffer_bytes, foreign_bytes, passes, side_s, weight_bytes
+from .moe_listed import experts_of
 from .moe_loads import Loads, loads
 from .moe_tiles import Tiling, by_rule, choose, tasks
+from .one_by_one import Experts
 
 
 def traits(p: FusedMoe, gpu: GPU) -> MoeKernel:
@@ -85,6 +87,11 @@ def launch(p: FusedMoe, gpu: GPU) -> Launch:
     )
 
 
+def listed(p: FusedMoe, gpu: GPU) -> Experts:
+    """Rows of each expert of the busiest rank of one call, and of each rank."""
+    return experts_of(p, int(tiling(p, loads(p), gpu).choice.tile_m))
+
+
 def facts(p: FusedMoe, own: Loads, padded_rows: float) -> dict[str, float]:
     """How the rows of the busiest rank fall on its experts."""
     return {
@@ -124,6 +131,7 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=FusedMoe(tokens=1024, hidden=4096, inter=14336, experts=8, topk=2),
     inputs=inputs,
+    listed=listed,
     stepped=STEPPED,
     shape=("experts", "topk", "hidden", "inter"),
     summary="expert layer of one rank: rows grouped by expert times its weights, up (and gate) and down",

@@ -13,8 +13,10 @@ from .base import KernelFamily, Launch
 from .grouped_gemm_call import GroupedGemm
 from .grouped_gemm_inputs import inputs
 from .moe_kernels import moe_kernel
+from .moe_listed import of_counts
 from .moe_loads import Loads, of_busiest_rank
 from .moe_tiles import Pass, Tiling, choose, tasks, value_bytes
+from .one_by_one import Experts
 
 _RESULT_BYTES = 2.0  # bf16
 
@@ -82,6 +84,11 @@ def launch(p: GroupedGemm, gpu: GPU) -> Launch:
     )
 
 
+def listed(p: GroupedGemm, gpu: GPU) -> Experts:
+    """Rows of each group of one call: those of one rank."""
+    return of_counts(p.m_per_group, 1, int(tiling(p, gpu).choice.tile_m))
+
+
 def assumptions(p: GroupedGemm, gpu: GPU) -> tuple[str, ...]:  # noqa: ARG001
     """Nothing but the products is in the time."""
     return ()
@@ -98,5 +105,6 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=GroupedGemm(m_per_group=(128, 0, 256, 64), n=4096, k=4096),
     inputs=inputs,
+    listed=listed,
     summary="matrix products of several groups of rows, each with a matrix of its own, in one launch",
 )

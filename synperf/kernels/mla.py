@@ -10,11 +10,13 @@ from ..hardware import GPU
 from ..numeric import Number
 from ..scheduling import TaskGroups
 from . import attention_launch, mla_core, mla_module
+from .attention_listed import tiles_of
 from .attention_work import Work
 from .base import KernelFamily, Launch
 from .mla_call import MODULE, Mla
 from .mla_inputs import STEPPED, inputs
 from .mla_traits import mla_kernel
+from .one_by_one import Tiles
 
 
 def flop(p: Mla) -> Number:
@@ -65,9 +67,16 @@ def launch(p: Mla, gpu: GPU) -> Launch:
     )
 
 
+def listed(p: Mla, gpu: GPU) -> Tiles:
+    """Tiles of the core of one call; kernels over latents that split spread them evenly."""
+    k = mla_kernel(p, gpu)
+    core = mla_core.as_attention(p, k.prefill)
+    return tiles_of(core, mla_core.work(p, gpu, k), is_even=bool(p.absorbed) and k.splits)
+
+
 def _facts(p: Mla, gpu: GPU, w: Work) -> dict[str, float]:
-    """Steps of the core over its keys, and of a module the seconds of each projection and the bytes of all weights."""
-    found = {"steps": w.total_steps, "longest_tile_steps": w.steps.longest, "busiest_sm_steps": w.busiest}
+    """Steps and split of the core, and of a module the seconds of each projection and the bytes of all weights."""
+    found = attention_launch.facts(w)
     if p.is_module:
         found |= {f"{x.name}_s": mla_module.projection_s(x, gpu) for x in mla_module.projections(p)}
         found["weight_bytes"] = mla_module.weight_bytes(p)
@@ -107,6 +116,7 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=Mla(batch=64, q_len=1, kv_len=4096, heads=128),
     inputs=inputs,
+    listed=listed,
     stepped=STEPPED,
     shape=("heads",),
     variant=variant,

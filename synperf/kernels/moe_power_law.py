@@ -30,11 +30,31 @@ class Curves(NamedTuple):
 @lru_cache(maxsize=4096)
 def curves(experts: int, topk: int, ep: int, alpha: float) -> Curves:
     """Loads of the busiest of `ep` ranks for any number of tokens."""
-    uniform = np.random.default_rng(_SEED).random((NUM_DRAWS, experts))
+    uniform = _uniform(experts)
     step = max(1, _MOST_BATCH // uniform.size)
     parts = [_grid()[start : start + step] for start in range(0, len(_grid()), step)]
     values = np.concatenate([_statistics(part, uniform, topk, ep, alpha) for part in parts], axis=1)
     return Curves(_grid(), np.maximum.accumulate(values, axis=1))  # a mean of few draws may dip
+
+
+def _uniform(experts: int) -> np.ndarray:
+    """A number from 0 to 1 for each expert of each draw."""
+    return np.random.default_rng(_SEED).random((NUM_DRAWS, experts))
+
+
+def sorted_means(tokens: int, experts: int, topk: int, ep: int, alpha: float, block: int) -> tuple[np.ndarray, ...]:
+    """Of each expert of the busiest rank, rows and rows in whole blocks; of each rank, rows: most first, then averaged.
+
+    Read between the grid's points as the curves are, but not kept from falling: where a mean dips, sums are below.
+    """
+    grid = _grid()
+    after = min(max(int(np.searchsorted(grid, tokens)), 1), len(grid) - 1)
+    near = grid[after - 1 : after + 1]
+    counts = _routed(near[:, None, None], _uniform(experts), topk, ep, alpha)
+    own = np.sort(_busiest(counts), axis=2)
+    found = (own, np.ceil(own / block) * block, np.sort(counts.sum(axis=3), axis=2))
+    share = (tokens - near[0]) / (near[1] - near[0])
+    return tuple(((1.0 - share) * x[0] + share * x[1]).mean(axis=0)[::-1] for x in found)
 
 
 @lru_cache(maxsize=1)
@@ -47,10 +67,15 @@ def _grid() -> np.ndarray:
 def _statistics(tokens: np.ndarray, uniform: np.ndarray, topk: int, ep: int, alpha: float) -> np.ndarray:
     """(3 + blocks, tokens): means over the draws."""
     counts = _routed(tokens[:, None, None], uniform, topk, ep, alpha)  # (G, D, ep, experts of a rank)
-    busiest = counts.sum(axis=3).argmax(axis=2)[:, :, None, None]
-    own = np.take_along_axis(counts, busiest, axis=2)[:, :, 0]
+    own = _busiest(counts)
     found = [own.sum(axis=2), (own > 0).sum(axis=2), own.max(axis=2), *(np.ceil(own / b).sum(axis=2) for b in BLOCKS)]
     return np.stack([x.mean(axis=1) for x in found])
+
+
+def _busiest(counts: np.ndarray) -> np.ndarray:
+    """Rows of the experts of the rank that has most, (G, D, experts of a rank)."""
+    rank = counts.sum(axis=3).argmax(axis=2)[:, :, None, None]
+    return np.take_along_axis(counts, rank, axis=2)[:, :, 0]
 
 
 def _routed(tokens: np.ndarray, uniform: np.ndarray, topk: int, ep: int, alpha: float) -> np.ndarray:

@@ -9,8 +9,8 @@ from ..achieved import Achieved
 from ..explanation import Explanation
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
-from . import estimates, routing, unequal, waves
-from .text import labelled, paragraphs, share_full, table
+from . import estimates, routing, unequal
+from .text import counted, labelled, paragraphs, share_full, table
 
 
 def to_dict(x: Explanation, rates: Achieved | None = None) -> dict[str, Any]:
@@ -44,26 +44,12 @@ def _achieved(x: Explanation, rates: Achieved) -> str:
     )
 
 
-def drawing(x: Explanation) -> str:
-    """The waves of the launch over the SMs, as SVG; a task takes the time of its slowest pipe."""
-    load = x.features.load
-    launch = waves.Waves(
-        num_tasks=int(load.tasks),
-        num_sms=x.gpu.num_sms,
-        ctas_per_sm=x.launch.occupancy.ctas_per_sm,
-        task_s=max(demand.sm_max_s for demand in x.features.pipes.values()) / load.sm_max_tasks,
-    )
-    sizes = [f"{name}={getattr(x.call, name)}" for name in estimates.required(x.call)]
-    heading = f"{' '.join([x.estimate.family, *sizes, str(x.call.dtype)])} on {x.gpu.name}"
-    return waves.render(launch, heading[:90])
-
-
 def _launch(x: Explanation) -> list[tuple[str, str]]:
     launch, load, f = x.launch, x.features.load, x.features
     ctas = "persistent CTAs" if launch.persistent else "CTAs"
     grid = " x ".join(f"{extent:,}" for extent in launch.grid)
     choice = ", ".join(f"{name} {value}" for name, value in launch.choice.items())
-    resident = _counted(launch.occupancy.ctas_per_sm, "CTA")
+    resident = counted(launch.occupancy.ctas_per_sm, "CTA")
     slots, dram = format_percent(load.wave_efficiency), format_quantity(f.dram_bytes, "B")
     return [
         ("tiles", f"{launch.tiles:,}, {launch.choice_source}: {choice}"),
@@ -87,7 +73,7 @@ def _next_launch(x: Explanation) -> str:
     if x.task.then is None:
         return ""
     tasks = x.task.then.count
-    return f"{_counted(int(tasks), 'task')} of the next launch, {ceil_div(tasks, x.gpu.num_sms):,.0f} on the busiest SM"
+    return f"{counted(int(tasks), 'task')} of the next launch, {ceil_div(tasks, x.gpu.num_sms):,.0f} on the busiest SM"
 
 
 def _analytical(x: Explanation) -> str:
@@ -98,19 +84,9 @@ def _analytical(x: Explanation) -> str:
     return f"{format_time(x.analytical_s)}, launch floor + the slowest pipe; the estimate is {factor:.3g} times that"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
     times = {name: (format_time(pipe["gpu_s"]), format_time(pipe["sm_max_s"])) for name, pipe in x.pipes().items()}
-    if x.features.reduction_s:
-        times["reduction"] = ("", format_time(x.features.reduction_s))
-    if x.features.before_s:
-        times["before"] = ("", format_time(x.features.before_s))
-    if x.features.fill_s:
-        times["fill"] = ("", format_time(x.features.fill_s))
-    times["launch"] = ("", format_time(x.launch_floor_s))
+    times |= {name: ("", format_time(time_s)) for name, time_s in x.beside_s().items()}
     return [(name, *pair, _mark(x, name)) for name, pair in times.items()]
 
 

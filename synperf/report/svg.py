@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from textwrap import wrap
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+_EM = {
+    False: 0.58,
+    True: 0.64,
+}  # width of a character over the font size, plain and bold: DejaVu Sans, the widest, on average
 
 
 def element(tag: str, content: str | None = None, /, **attributes: float | str) -> str:
@@ -24,11 +29,47 @@ def rect(x: float, y: float, width: float, height: float, fill: str, **attribute
 
 
 def text(
-    x: float, y: float, words: str, *, size: float = 12, anchor: str = "start", fill: str = "#222", bold: bool = False
+    x: float,
+    y: float,
+    words: str,
+    *,
+    size: float = 12,
+    anchor: str = "start",
+    fill: str = "#222",
+    bold: bool = False,
+    **attributes: float | str,
 ) -> str:
     """One line of text with its baseline at `y`."""
     weight = {"font_weight": "600"} if bold else {}
-    return element("text", escape(words), x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **weight)
+    return element(
+        "text", escape(words), x=x, y=y, font_size=size, text_anchor=anchor, fill=fill, **weight, **attributes
+    )
+
+
+def width_of(words: str, size: float = 12, *, bold: bool = False) -> float:
+    """About how wide a line is, rather too much than too little."""
+    return len(words) * size * _EM[bold]
+
+
+def clipped(words: str, room: float, size: float = 12, *, bold: bool = False) -> str:
+    """As much of a line as fits, with `...` for the rest."""
+    most = int(room / (size * _EM[bold]))
+    return words if len(words) <= most else f"{words[: most - 3].rstrip()}..."
+
+
+def wrapped(words: str, room: float, size: float = 12) -> list[str]:
+    """A sentence as lines that fit."""
+    return wrap(words, int(room / (size * _EM[False])))
+
+
+def path(outline: str, fill: str) -> str:
+    """A filled path."""
+    return element("path", d=outline, fill=fill)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str, **attributes: float | str) -> str:
+    """A straight line."""
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=1.5, **attributes)
 
 
 def document(width: float, height: float, title: str, parts: Iterable[str]) -> str:

@@ -30,6 +30,16 @@ def share_full(share: float) -> str:
     return format_percent(share) if share >= 1e-4 else "<0.01 %"
 
 
+def number(value: float) -> str:
+    """A count that need not be whole: four digits, or all before the point: `31.03`, `2,048`, `29,274`."""
+    return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+
+
+def counted(count: float, noun: str) -> str:
+    """`1 tile`, `31.03 tiles`, `4,096 tiles`."""
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
+
+
 def labelled(pairs: Iterable[tuple[str, str]]) -> str:
     """One line per pair, the texts one below the other; pairs without text are left out."""
     kept = [(label, text) for label, text in pairs if text]

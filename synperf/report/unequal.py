@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..explanation import Explanation
+from ..units import format_time
 
 
 def busiest(x: Explanation) -> str:
@@ -11,7 +12,7 @@ def busiest(x: Explanation) -> str:
     tasks = f"{int(load.tasks):,} {'task' if load.tasks == 1 else 'tasks'}"
     if x.task.sm_max_tasks is None:
         return f"{load.sm_max_tasks:,.0f} of {tasks}, the mean is {load.tasks / x.gpu.num_sms:,.3g}"
-    return f"the work of {load.sm_max_tasks:,.3g} of {tasks}, {load.imbalance:.3g} times that of the mean SM"
+    return f"the work of {load.sm_max_tasks:,.3g} of {tasks}, imbalance {load.imbalance:.3g} (over the mean SM)"
 
 
 def lines(x: Explanation) -> list[tuple[str, str]]:
@@ -23,8 +24,23 @@ def lines(x: Explanation) -> list[tuple[str, str]]:
     steps = (
         f"{facts['steps']:,.0f} over tiles of keys; {mean:,.3g} of the mean tile, {facts['longest_tile_steps']:,.0f}"
     )
-    found = [("steps", f"{steps} of the longest")]
-    if "keys_per_part" in facts:
-        parts = f"{x.launch.choice['num_splits']} parts of up to {facts['keys_per_part']:,.0f} keys"
-        found.append(("split", f"each tile in {parts}, added up by a second launch"))
-    return found
+    return [("steps", f"{steps} of the longest"), ("split", split(x)), ("softmax", _softmax(x))]
+
+
+def _softmax(x: Explanation) -> str:
+    """What exponentials and the rest of softmax take on the busiest SM, beside the products."""
+    busy = {name: format_time(demand.sm_max_s) for name, demand in x.features.pipes.items()}
+    if x.gpu.math_pipe(x.call.dtype) == "tensor":
+        softmax = f"{busy['xu']} on xu and {busy['fma']} on fma of the busiest SM"
+        return f"{softmax}, beside {busy['tensor']} of products on tensor"
+    return f"{busy['xu']} on xu of the busiest SM; the rest shares fma with the products, {busy['fma']} for both"
+
+
+def split(x: Explanation) -> str:
+    """The parts of a tile by the kernel's own rule, and who adds them up; nothing where tiles are whole."""
+    facts = x.launch.facts
+    if "keys_per_part" not in facts:
+        return ""
+    parts = f"each tile in {x.launch.choice['num_splits']} parts of up to {facts['keys_per_part']:,.0f} keys"
+    adding = format_time(x.features.reduction_s) if x.features.reduction_s else "part of the launch floor"
+    return f"{parts}, added up by a second launch ({adding})"

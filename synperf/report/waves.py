@@ -11,7 +11,7 @@ from itertools import chain
 
 from ..units import format_time
 from .svg import document, rect, text
-from .text import share_full
+from .text import counted, share_full
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _FOOT = 980.0, 80.0, 212.0, 80.0, 128.0
 _PLOT = _WIDTH - _LEFT - _RIGHT
@@ -69,14 +69,10 @@ class Waves:
 def render(waves: Waves, heading: str = "") -> str:
     """The drawing as an SVG document."""
     plot = _Plot.of(waves)
-    title = f"{_counted(waves.num_tasks, 'task')} over {_counted(waves.num_sms, 'SM')}"
+    title = f"{counted(waves.num_tasks, 'task')} over {counted(waves.num_sms, 'SM')}"
     drawn = (_blocks(waves, plot), _axes(waves, plot), _sides(waves, plot), _legend(plot))
     parts = chain(_titles(waves, title, heading), *drawn)
     return document(_WIDTH, plot.bottom + _FOOT, f"{title}. {_HOW}", parts)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +105,7 @@ class _Plot:
 def _titles(waves: Waves, title: str, heading: str) -> Iterator[str]:
     share = f"the last {share_full(waves.tail / waves.slots)} full"
     held = f"{waves.slots:,} at once ({waves.ctas_per_sm} per SM)"
-    said = f"{held}; {_counted(waves.full + 1, 'wave')}, {share if waves.full else share.removeprefix('the last ')}"
+    said = f"{held}; {counted(waves.full + 1, 'wave')}, {share if waves.full else share.removeprefix('the last ')}"
     yield text(_LEFT, 28, heading or title, size=18, bold=True)
     yield text(_LEFT, 52, f"{title}, {said}" if heading else said, size=13, fill="#444")
 
@@ -178,17 +174,17 @@ def _sides(waves: Waves, plot: _Plot) -> Iterator[str]:
     """At the right, a bar along the busiest SMs, and how many tasks they and the others run."""
     x, split = _LEFT + _PLOT + 8, plot.y(waves.num_busiest)
     yield rect(x, _TOP, 4, max(split - _TOP, 2), _BUSY)
-    yield text(x + 12, _TOP + 11, f"busiest: {_counted(waves.num_busiest, 'SM')}", fill=_BUSY, bold=True)
+    yield text(x + 12, _TOP + 11, f"busiest: {counted(waves.num_busiest, 'SM')}", fill=_BUSY, bold=True)
     yield text(x + 12, _TOP + 27, f"with {_each(waves.num_busiest, waves.most)}", fill=_BUSY)
     others = waves.num_sms - waves.num_busiest
     if others:
         y = min(max((split + plot.bottom) / 2 + 4, _TOP + 48), plot.bottom + 16)
         said = f"with {_each(others, waves.most - 1)}" if waves.most > 1 else "without work"
-        yield text(x + 12, y, f"{_counted(others, 'SM')} {said}", fill="#444")
+        yield text(x + 12, y, f"{counted(others, 'SM')} {said}", fill="#444")
 
 
 def _each(sms: int, tasks: int) -> str:
-    return _counted(tasks, "task") + (" each" if sms > 1 else "")
+    return counted(tasks, "task") + (" each" if sms > 1 else "")
 
 
 def _legend(plot: _Plot) -> Iterator[str]:

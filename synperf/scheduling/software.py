@@ -1,7 +1,7 @@
 """Software schedulers: persistent workers, one or more per SM, take tiles by a rule of the kernel.
 
 Source: the persistent, ping-pong and cooperative GEMM of CUTLASS 3 (static stride), stream-K and queue kernels
-(dynamic), FlashAttention-3 and FlashInfer (longest first).
+(dynamic), FlashAttention-3 and FlashInfer (longest first), FlashMLA (evenly).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import numpy as np
 from ..numeric import Number, ceil_div, minimum
 from .hardware import simulate
 from .placement import Placement
+
+_SLIVER = 1e-9  # of a worker's work: what rounding may leave between two ends that are one
 
 
 def num_workers(tiles: Number, num_sms: int, ctas_per_sm: Number = 1) -> Number:
@@ -52,3 +54,15 @@ def longest_first(costs: Sequence[float], workers: int) -> Placement:
     start = np.empty(len(cost))
     sm[order], start[order] = placed.sm, placed.start
     return Placement(sm=sm, start=start, cost=cost, num_sms=workers)
+
+
+def evenly(costs: Sequence[float], workers: int, most: float) -> Placement:
+    """Tasks in a row, cut where a worker has `most`: an entry per piece; the last with work may have less."""
+    cost = np.asarray(costs, dtype=np.float64)
+    ends = np.cumsum(cost)
+    cuts = np.union1d(ends, most * np.arange(1, min(workers, ceil_div(ends[-1], most))))
+    starts = np.concatenate(([0.0], cuts[:-1]))
+    kept = cuts - starts > _SLIVER * most  # an end of a task that rounding has beside a worker's
+    starts, pieces = starts[kept], (cuts - starts)[kept]
+    worker = np.minimum((starts + pieces / 2) / most, workers - 1).astype(np.int64)
+    return Placement(sm=worker, start=starts - worker * most, cost=pieces, num_sms=workers)

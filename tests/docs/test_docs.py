@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ..cli.runner import invoke
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -36,6 +38,16 @@ def test_the_readme_shows_what_its_first_command_prints():
     command = re.search(r"&& synperf (explain .*)", readme)[1].split()
     run = subprocess.run([sys.executable, "-m", "synperf", *command], capture_output=True, text=True, check=True)
     assert re.search(r"```text\n(.*?)```", readme, re.DOTALL)[1] == run.stdout
+
+
+@pytest.mark.parametrize("name", ["attention", "mla", "moe"])
+def test_a_page_shows_the_drawing_that_its_command_writes(name, tmp_path):
+    shown = f"drawings/{name}.svg"
+    page = (ROOT / "docs" / f"{name}.md").read_text()
+    assert f"]({shown})" in page
+    command = re.search(rf"    synperf (explain .*) --svg docs/{shown}", page)[1].split()
+    assert invoke(*command, "--svg", str(tmp_path / "drawn.svg")).code == 0
+    assert (tmp_path / "drawn.svg").read_text(encoding="utf-8") == (ROOT / "docs" / shown).read_text(encoding="utf-8")
 
 
 def test_the_changelog_names_this_version_or_what_is_unreleased():

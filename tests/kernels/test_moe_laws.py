@@ -190,7 +190,7 @@ def test_a_hot_expert_costs_its_padding_and_explain_says_so():
 def test_the_busiest_rank_is_in_the_text():
     call = FusedMoe(tokens=256, hidden=1024, inter=512, experts=16, topk=2, ep=4, distribution="power_law_1.2")
     shown = to_text(synperf.explain(call, "h100_sxm", origin="analytical"))
-    for label in ("busiest rank", "experts", "hottest one", "row padding", "then"):
+    for label in ("busiest rank", "active experts", "hottest expert", "padding", "then"):
         assert f"\n{label}" in shown
 
 

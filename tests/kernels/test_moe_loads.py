@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synperf import FusedMoe
+from synperf.kernels.moe_listed import experts_of
 from synperf.kernels.moe_loads import balanced, loads, of_busiest_rank
 from synperf.kernels.moe_power_law import BLOCKS, NUM_DRAWS, _routed, curves
 
@@ -143,3 +144,22 @@ def test_columns_of_a_power_law_equal_single_calls():
         one = of(**{name: int(x[i]) for name, x in columns.items()}, distribution="power_law_1.01")
         assert (many.rows[i], many.active[i], many.hottest[i]) == (one.rows, one.active, one.hottest)
         assert {b: x[i] for b, x in many.tiles.items()} == one.tiles
+
+
+@given(
+    st.integers(1, 100_000), st.sampled_from([1, 2, 8]), st.integers(1, 16), st.integers(1, 8),
+    st.sampled_from(["balanced", "power_law_1.01", "power_law_1.2"]), st.sampled_from(BLOCKS),
+)  # fmt: skip
+@settings(max_examples=60)
+def test_experts_one_by_one_add_up_to_the_loads(tokens, ep, per_rank, topk, distribution, block):
+    call = FusedMoe(
+        tokens=tokens, hidden=64, inter=64, experts=ep * per_rank, topk=min(topk, ep * per_rank), ep=ep,
+        distribution=distribution,
+    )  # fmt: skip
+    listed, own = experts_of(call, block), loads(call)
+    for total, expected in ((listed.rows.sum(), own.rows), (listed.padded.sum(), own.tiles[block] * block)):
+        assert total <= expected * (1 + 1e-9)  # the loads' curves never fall, where means may dip
+        assert total == pytest.approx(expected) or distribution != "balanced"
+    assert listed.rows[0] <= own.hottest * (1 + 1e-9)
+    assert listed.ranks.sum() == pytest.approx(tokens * call.topk)
+    assert (np.diff(listed.rows) <= 1e-9).all()

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import synperf
 from synperf.features import Demand
-from synperf.report import explanations
+from synperf.report import drawings, explanations
 from synperf.scheduling import TaskGroups, schedule
 
 from ..toys import TOY
@@ -73,7 +73,7 @@ def test_the_keys_of_the_estimate_come_first():
 
 
 def test_the_drawing_has_the_launch_and_the_time_of_its_tasks():
-    words = [element.text for element in ElementTree.fromstring(explanations.drawing(EXPLANATION)).iter()]
+    words = [element.text for element in ElementTree.fromstring(drawings.drawing(EXPLANATION)).iter()]
     assert "gemm m=4096 n=4096 k=64 bf16 on toy" in words
     assert "25 tasks over 10 SMs, 10 at once (1 per SM); 3 waves, the last 50 % full" in words
     assert "170 µs" in words

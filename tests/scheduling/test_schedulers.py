@@ -113,3 +113,19 @@ def test_columns_and_single_calls_agree(counts, num_sms, ctas_per_sm):
         one = schedule(TaskGroups(count=count, ctas_per_sm=ctas_per_sm), num_sms)
         for name in ("tasks", "sm_max_tasks", "waves", "wave_efficiency", "tail"):
             assert getattr(many, name)[i] == getattr(one, name)
+
+
+def test_tasks_spread_evenly_are_cut_where_a_worker_is_full():
+    placed = software.evenly([3, 1, 4], workers=4, most=2.0)
+    assert placed.sm.tolist() == [0, 1, 1, 2, 3]
+    assert placed.cost.tolist() == [2, 1, 1, 2, 2]
+    assert placed.start.tolist() == [0, 0, 1, 0, 0]
+    assert software.evenly([1, 1], workers=4, most=1.0).counts.tolist() == [1, 1, 0, 0]
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=100), st.integers(1, 200))
+def test_spread_evenly_every_worker_has_the_mean(cost, workers):
+    mean = sum(cost) / workers
+    placed = software.evenly(cost, workers, mean)
+    assert placed.loads == pytest.approx(np.full(workers, mean))
+    assert len(placed.cost) <= len(cost) + workers

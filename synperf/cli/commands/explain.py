@@ -10,7 +10,7 @@ import typer
 from ... import api
 from ...achieved import achieved
 from ...errors import FieldError
-from ...report import explanations
+from ...report import drawings, explanations
 from ...tables import outfile
 from ...units import parse_quantity
 from ..arguments import (
@@ -42,7 +42,12 @@ def explain(
     took: Annotated[
         str | None, typer.Option(metavar="TIME", help="what you measured, such as 3.4ms: how much of the GPU that is")
     ] = None,
-    svg: Annotated[str | None, typer.Option(metavar="FILE", help="draw the waves over the SMs")] = None,
+    svg: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="draw the waves over the SMs; of unequal tiles every SM, of experts their rows"
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     if svg is not None:
@@ -58,7 +63,7 @@ def explain(
         print(shown)
         return
     with outfile.replacing("svg", Path(svg)) as part:
-        outfile.write_text(part, explanations.drawing(explanation))
+        outfile.write_text(part, drawings.drawing(explanation))
         print(shown, flush=True)  # before the drawing has its name: without the text there is none
 
 
