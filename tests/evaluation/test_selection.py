@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from synperf.errors import FieldError, UnknownNameError
-from synperf.evaluation.selection import Selection, is_random_test, is_shard_test, is_split_test, pool
+from synperf.evaluation.selection import (
+    Selection,
+    is_paper_shape_test,
+    is_random_test,
+    is_shard_test,
+    is_split_test,
+    pool,
+    usable,
+)
 from synperf.measurements import Rows
 
 from .toy_pools import identities, rows
@@ -98,3 +106,20 @@ def test_shards_are_held_out_whole_and_only_where_calls_have_them():
     tp, ep = np.array([1.0, 1.0, 2.0, 4.0]), np.array([8.0, 1.0, 8.0, 1.0])
     shards = replace(part.take(slice(0, 4)), fields={"tp": tp, "ep": ep})
     assert is_shard_test(shards).tolist() == [True, False, True, True]  # crc32 of 1x8, 1x1, 2x8, 4x1
+
+
+def test_the_papers_shapes_are_three_of_experts():
+    part = rows("h100_sxm")
+    with pytest.raises(FieldError, match="calls of gemm have no experts"):
+        is_paper_shape_test(part)
+    columns = {"experts": [8, 8, 64, 128], "topk": [2, 2, 6, 6], "hidden": [1024, 2048, 3584, 4096]}
+    columns |= {"inter": [512, 512, 1536, 2048]}
+    layers = replace(part.take(slice(0, 4)), fields={n: np.array(c, dtype=float) for n, c in columns.items()})
+    assert is_paper_shape_test(layers).tolist() == [True, False, True, True]
+
+
+def test_a_variant_of_calls_can_be_chosen_and_one_that_is_not_there_is_named():
+    part = rows("l40s")
+    with pytest.raises(UnknownNameError, match="no variant named 'prefill'"):
+        usable(part, Selection(variants=("prefill",)))
+    assert len(usable(part, Selection(variants=("",)))) == len(part)

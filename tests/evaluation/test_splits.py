@@ -27,14 +27,14 @@ def cases(split, found, selection=None):
 
 @pytest.mark.parametrize("split", splits.SPLITS)
 def test_no_scored_row_was_fitted_to(split):
-    found = everyone("h20", "h800", "l40s") if split == splits.PAPER_FP8 else everyone()
+    found = everyone("h20", "h800", "l40s") if split in splits.PAPER_SEEN else everyone()
     for case in cases(split, found):
         for mask in case.parts.values():
             assert mask.any()
             assert not identities(case.rows.take(mask)) & identities(case.training())
 
 
-@pytest.mark.parametrize("split", splits.LEAVING_OUT)
+@pytest.mark.parametrize("split", [splits.UNSEEN_GPU, splits.FEW_SHOT])
 def test_twins_are_left_out_together(split):
     found = cases(split, everyone())
     assert [case.name for case in found] == ["a100_sxm", "b200_sxm+gb200", "h100_sxm+h200_sxm", "l40s"]
@@ -44,8 +44,17 @@ def test_twins_are_left_out_together(split):
         assert set(case.rows.take(case.parts["seen"]).gpu) == set(GPUS) - set(case.held_out)
 
 
+def test_a_gpu_whose_kin_stays_is_left_out_alone():
+    found = cases(splits.SIBLING, everyone())
+    assert [case.name for case in found] == ["b200_sxm", "gb200", "h100_sxm", "h200_sxm"]
+    for case in found:
+        assert set(case.training().gpu) == set(GPUS) - set(case.held_out)
+    with pytest.raises(FieldError, match="none of a100_sxm, l40s runs the kernels of another; right would be unseen"):
+        cases(splits.SIBLING, everyone("a100_sxm", "l40s"))
+
+
 def test_the_names_of_cases_are_known_before_they_are_made():
-    for split in (splits.RANDOM, splits.UNSEEN_GPU):
+    for split in (splits.RANDOM, splits.UNSEEN_GPU, splits.SIBLING):
         found = everyone()
         assert splits.case_names(split, found, Selection()) == tuple(case.name for case in cases(split, found))
 
@@ -96,6 +105,18 @@ def test_the_paper_is_trained_on_two_gpus_and_knows_published_figures_alone():
         assert (gpu.calibration.launch_floor_s, gpu.calibration.clock_share) == ({}, None)
 
 
+@pytest.mark.parametrize("split", splits.PAPER)
+def test_every_row_of_the_papers_tables_is_used(split):
+    assert splits.selection(split).rows_per_group > 1e6
+
+
+def test_the_papers_grid_is_trained_on_its_six_gpus():
+    gpus = ("h20", "h800", "a100_sxm", "l20", "a40", "rtx_6000_ada", "l40", "h100_sxm")
+    (case,) = cases(splits.PAPER_MOE, everyone(*gpus))
+    assert set(case.training().gpu) == set(gpus[:6])
+    assert set(case.rows.take(case.parts["test"]).gpu) == set(gpus)
+
+
 def test_nothing_that_was_measured_on_a_gpu_is_known_where_it_is_left_out():
     found = published(("h100_sxm", "h200_sxm", "a100_sxm", "h20", "l40s"), ("h100_sxm", "h200_sxm"))
     records = [hardware.gpu(key).calibration for key in ("a100_sxm", "l40s")]
@@ -120,7 +141,8 @@ def test_formats_and_numbers_of_rows_are_as_the_split_needs():
 
 
 def test_a_split_that_leaves_no_gpu_out_says_so():
-    with pytest.raises(FieldError, match="hold_out: random leaves no GPU out; right would be unseen-gpu or few-shot"):
+    said = "hold_out: random leaves no GPU out; right would be unseen-gpu or sibling or few-shot"
+    with pytest.raises(FieldError, match=said):
         splits.selection(splits.RANDOM, hold_out=["l40s"])
 
 
