@@ -84,7 +84,7 @@ def logarithms(found: dict[str, Number], base_s: Number) -> np.ndarray:
     The rows of each input lie side by side, as the network wants them.
     """
     if not is_array(base_s):
-        return np.log(np.array([list(found.values())], dtype=np.float32))
+        return np.log(np.fromiter(found.values(), np.float32, len(found)))[None]
     table = np.empty((len(found), len(base_s)), dtype=np.float32)
     for i, value in enumerate(found.values()):
         table[i] = value

@@ -34,6 +34,7 @@ ORIGIN = "learned"
 STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
 _IN_TURN = "l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer"
+_SET = b"\1"  # in the bytes of a truth value
 _NAMES = np.array(LIMITERS)
 
 
@@ -220,7 +221,8 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
         for name in fields:
             if getattr(call, name) != 1:
                 always += (name,)
-        return _shown(always, network.inputs, beyond.tobytes())
+        bits = beyond.tobytes()
+        return _shown(always, network.inputs, bits) if _SET in bits else always
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond)) for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), [*columns, *beyond.T])
 

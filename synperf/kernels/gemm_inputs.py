@@ -6,12 +6,14 @@ a library may choose: what it does choose is not recorded in measured rows.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from ..hardware import GPU
+from ..hardware import GPU, DType
 from ..hardware.rates import rates
 from ..numeric import Number, ceil_div, ceil_of, maximum, minimum
-from .dispatch import default_engine, timed
+from .dispatch import Timed, default_engine, timed
 from .gemm_call import Gemm
 from .gemm_costs import value_bytes
 
@@ -48,14 +50,19 @@ def _in_turn(p: Gemm, gpu: GPU) -> dict[str, Number]:
 
     Rows below 1 were timed with their weights in L2, rows above it out of DRAM. Cut to the part where that changes.
     """
-    how = timed(p.engine or default_engine("gemm", p.dtype), p.dtype)
-    a_bytes, b_bytes = value_bytes(p.dtype)
+    how, (a_bytes, b_bytes) = _timed(p.engine, p.dtype)
     assert p.out_dtype is not None
     weights, l2_bytes = p.batch * (b_bytes * p.k * p.n), gpu.l2_bytes
     copies = minimum(ceil_div(l2_bytes, weights), how.copies) if how.fills_l2 else how.copies
     once = p.batch * (a_bytes * p.m * p.k + p.out_dtype.bytes * p.m * p.n)
     in_turn = copies * weights
     return {"weights_in_turn": _cut(in_turn / l2_bytes), "bytes_in_turn": _cut((in_turn + once) / l2_bytes)}
+
+
+@lru_cache(maxsize=256)
+def _timed(engine: str | None, dtype: DType) -> tuple[Timed, tuple[float, float]]:
+    """How the engine's rows were timed, and bytes of one value of A and of B."""
+    return timed(engine or default_engine("gemm", dtype), dtype), value_bytes(dtype)
 
 
 def _cut(x: Number) -> Number:
