@@ -16,7 +16,7 @@ from ...hardware.twins import kin
 from ...numeric import concatenated
 from .data import Table
 from .fit import origins
-from .regimes import Spread, regimes, scaled, widening
+from .regimes import Spread, regimes, scaled_by_band, widening
 from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold
 from .unseen import Case, unseen
 
@@ -91,8 +91,8 @@ class Spreads:
         return cls.of({part: _alone(networks[part], data) for part, data in tables.items()})
 
     def regimes(self, part: str) -> dict[str, tuple[Regime, ...]]:
-        """Of one format; one of few rows has the ends of all."""
-        everywhere = np.concatenate([scaled(groups) for groups in self.by_part.values()])
+        """Of one format; its ends are drawn towards those of all."""
+        everywhere = np.concatenate([scaled_by_band(groups) for groups in self.by_part.values()])
         return regimes(part, self.by_part[part], everywhere)
 
 
@@ -105,7 +105,8 @@ def _spreads(judged: Judged) -> dict[str, Spread]:
             if len(own) and name in network.groups:
                 correction = network.correction(rows.logs, network.groups.index(name))
                 time_s, apart = rows.base_s * np.exp(correction), rows.target - correction
-                found.setdefault(name, []).append(Spread(time_s=time_s, apart=apart, held_out=judged.is_new[own]))
+                spread = Spread(time_s=time_s, apart=apart, held_out=judged.is_new[own], shape=rows.shape)
+                found.setdefault(name, []).append(spread)
     return {name: Spread(**concatenated(parts)) for name, parts in found.items()}
 
 

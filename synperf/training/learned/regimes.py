@@ -3,7 +3,9 @@
 Groups (GPU, engine, kernel) differ in how far their errors go, and each has too few held-out shapes of its own to tell
 how the errors are distributed. So the errors of a group and band are divided by their size there, the 80 % quantile of
 |log(measured / predicted)| over all its rows; the ends of the interval are quantiles of what is left, over all held-out
-rows of the regime; and each group gets them back times its own size.
+rows of the regime; and each group gets them back times its own size. Errors of one shape go together: a regime has
+thousands of rows of some tens of shapes, which say as much as their number, so its quantiles are drawn towards those of
+all regimes.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from ...estimators.weights import Regime
 from ...numeric import concatenated
 
 LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
+SHAPES = 30  # as many held-out shapes of a regime count as much as all other regimes
 LEAST_OF_GROUP = 100  # rows that tell a size
 BANDS = ((10e-6, "up to 10 us"), (100e-6, "up to 100 us"), (np.inf, "above 100 us"))
 TAIL = 0.1
@@ -26,11 +29,12 @@ LEAST_SIZE = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Errors of one group: predicted times, log(measured / predicted), and which rows no weight was fitted to."""
+    """Errors of one group: predicted times, log(measured / predicted), rows that no weight was fitted to, and shapes."""
 
     time_s: np.ndarray
     apart: np.ndarray
     held_out: np.ndarray
+    shape: np.ndarray  # a number per shape
 
 
 def regimes(
@@ -39,19 +43,18 @@ def regimes(
     """The regimes of every group, `name` first in theirs; `""` has those of a group of the usual size.
 
     A band with less than `LEAST_ROWS` held-out rows in all is joined with the next longer one, the last with the one
-    before. Where all have too few, all rows are one regime, and the ends are drawn towards those of `elsewhere`, the
-    scaled errors of other formats: own rows count as much as so many of `LEAST_ROWS` others. `tail` is the share of
-    errors beyond either end.
+    before. The ends are drawn towards those of `elsewhere`, the scaled errors of all regimes: own shapes count as much
+    as so many of `SHAPES` others. `tail` is the share of errors beyond either end.
     """
     found: dict[str, list[Regime]] = {group: [] for group in (*groups, "")}
     for start, end, said in _bands(groups):
         sizes = {group: _size(spread, start, end) for group, spread in groups.items()}
         left = scaled(groups, start, end)
         low, high = np.quantile(left, (tail, 1 - tail)) if len(left) else (0.0, 0.0)
-        if elsewhere is not None and len(left) < LEAST_ROWS:
-            own, others = len(left) / (len(left) + LEAST_ROWS), np.quantile(elsewhere, (tail, 1 - tail))
+        if elsewhere is not None:
+            shapes = _num_shapes(groups, start, end)
+            own, others = shapes / (shapes + SHAPES), np.quantile(elsewhere, (tail, 1 - tail))
             low, high = own * np.array([low, high]) + (1 - own) * others
-            said = "all times, drawn towards other formats"
         for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
             found[group].append(
                 Regime(f"{name}: {said}", min(end, NEVER), len(left), _rounded(low * size), _rounded(high * size))
@@ -59,7 +62,12 @@ def regimes(
     return {group: tuple(own) for group, own in found.items()}
 
 
-def scaled(groups: Mapping[str, Spread], start: float = 0.0, end: float = np.inf) -> np.ndarray:
+def scaled_by_band(groups: Mapping[str, Spread]) -> np.ndarray:
+    """Errors of the held-out rows of all bands, in units of the size of errors in their group and band."""
+    return np.concatenate([scaled(groups, start, end) for start, end, _ in _bands(groups)])
+
+
+def scaled(groups: Mapping[str, Spread], start: float, end: float) -> np.ndarray:
     """Errors of the held-out rows of a band in units of the size of errors in their group."""
     own = [s.apart[_held(s, start, end)] / _size(s, start, end) for name, s in groups.items() if "*" not in name]
     return np.concatenate(own)
@@ -92,6 +100,11 @@ def _bands(groups: Mapping[str, Spread]) -> list[tuple[float, float, str]]:
         return [(0.0, np.inf, "all times")]
     first, _, said = joined[-1]
     return [*joined[:-1], (first, np.inf, said)]
+
+
+def _num_shapes(groups: Mapping[str, Spread], start: float, end: float) -> int:
+    """Distinct shapes among the held-out rows of a band."""
+    return len(np.unique(np.concatenate([s.shape[_held(s, start, end)] for s in groups.values()])))
 
 
 def _held(s: Spread, start: float, end: float) -> np.ndarray:

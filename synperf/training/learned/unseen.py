@@ -9,7 +9,7 @@ seen, on average.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -46,7 +46,7 @@ def unseen(part: str, cases: Sequence[Case]) -> Unseen:
     apart = apart if len(apart) > 1 else list(cases)  # one case does not tell how cases differ
     tail = _tail(apart)
     own = regimes(f"{part} on an unseen GPU", {"": _spread(apart)}, tail=tail)[""]
-    middle = Spread(time_s=_spread(apart).time_s, apart=np.concatenate([c.middle for c in apart]), held_out=_all(apart))
+    middle = replace(_spread(apart), apart=np.concatenate([case.middle for case in apart]))
     of_middle = regimes(f"{part}, a kernel that nobody measured", {"": middle})[""]
     return Unseen(
         regimes={"": own, "*": tuple(_wider(a, b) for a, b in zip(of_middle, own, strict=True))},
@@ -90,8 +90,5 @@ def _spread(cases: Iterable[Case]) -> Spread:
     """The rows of cases, all as held-out ones."""
     some = list(cases)
     columns = {name: np.concatenate([getattr(case, name) for case in some]) for name in ("time_s", "apart")}
-    return Spread(**columns, held_out=_all(some))
-
-
-def _all(cases: Iterable[Case]) -> np.ndarray:
-    return np.ones(sum(len(case.apart) for case in cases), dtype=bool)
+    size = len(columns["apart"])
+    return Spread(**columns, held_out=np.ones(size, dtype=bool), shape=np.zeros(size, dtype=np.uint32))

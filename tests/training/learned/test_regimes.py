@@ -1,14 +1,18 @@
 """Regimes of intervals: each group has its own size, all share the shape of the errors, and few rows are joined."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 
-from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes, widening
+from synperf.numeric import concatenated
+from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes, scaled_by_band, widening
 
 
 def spread(size, time_s, rows=4000, seed=0):
     draw = np.random.default_rng(seed)
-    return Spread(time_s=np.full(rows, time_s), apart=size * draw.normal(0, 1, rows), held_out=np.arange(rows) % 2 == 0)
+    held, shape = np.arange(rows) % 2 == 0, np.arange(rows) // 2 % 60
+    return Spread(time_s=np.full(rows, time_s), apart=size * draw.normal(0, 1, rows), held_out=held, shape=shape)
 
 
 def inside(regime, s):
@@ -28,15 +32,13 @@ def test_every_group_has_an_interval_of_its_own_size_that_holds_80_percent():
 
 def test_bands_are_named_and_end_where_they_say():
     parts = [spread(0.1, t, seed=i) for i, t in enumerate((5e-6, 5e-5, 5e-4))]
-    joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("time_s", "apart", "held_out")}
-    names = [(r.name, r.up_to_s) for r in regimes("fp8", {"a.x.k": Spread(**joined)})["a.x.k"]]
+    names = [(r.name, r.up_to_s) for r in regimes("fp8", {"a.x.k": Spread(**concatenated(parts))})["a.x.k"]]
     assert names == [("fp8: up to 10 us", 1e-5), ("fp8: up to 100 us", 1e-4), ("fp8: above 100 us", 1e30)]
 
 
 def test_bands_of_few_rows_are_joined_and_all_rows_are_one_regime_at_worst():
     many, few = spread(0.1, 5e-6), spread(0.1, 5e-4, rows=LEAST_ROWS)
-    both = {name: np.concatenate([getattr(many, name), getattr(few, name)]) for name in ("time_s", "apart", "held_out")}
-    (one,) = regimes("fp8", {"a.x.k": Spread(**both)})["a.x.k"]
+    (one,) = regimes("fp8", {"a.x.k": Spread(**concatenated([many, few]))})["a.x.k"]
     assert (one.rows, one.up_to_s) == (2000 + LEAST_ROWS // 2, 1e30)
     (one,) = regimes("fp8", {"a.x.k": few})["a.x.k"]
     assert (one.name, one.rows) == ("fp8: all times", LEAST_ROWS // 2)
@@ -49,24 +51,27 @@ def test_the_middle_of_engines_counts_no_row_twice():
     assert 0.75 < inside(found["a.*.k"][0], middle) < 0.85
 
 
-def test_the_ends_of_a_format_of_few_rows_are_drawn_towards_those_of_others():
-    few, elsewhere = spread(0.02, 5e-6, rows=LEAST_ROWS), np.linspace(-4, 4, 5000)
-    (alone,), (one,) = regimes("int8", {"a.x.k": few})["a.x.k"], regimes("int8", {"a.x.k": few}, elsewhere)["a.x.k"]
-    assert (alone.rows, one.rows) == (LEAST_ROWS // 2, LEAST_ROWS // 2)
-    others = 3.2 * np.quantile(np.abs(few.apart), 0.8)  # 90 % of -4 to 4
-    assert one.high == pytest.approx((alone.high + 2 * others) / 3, rel=1e-3)  # 500 of its own against 1,000
-    assert one.low == pytest.approx((alone.low - 2 * others) / 3, rel=1e-3)
+def test_ends_are_drawn_towards_those_of_all_by_the_number_of_shapes_not_of_rows():
+    own, elsewhere = spread(0.02, 5e-6), np.linspace(-4, 4, 5000)
+    (alone,), (one,) = regimes("int8", {"a.x.k": own})["a.x.k"], regimes("int8", {"a.x.k": own}, elsewhere)["a.x.k"]
+    others = 3.2 * np.quantile(np.abs(own.apart), 0.8)  # 90 % of -4 to 4
+    assert one.high == pytest.approx((2 * alone.high + others) / 3, rel=1e-3)  # 60 shapes of its own against 30
+    assert one.low == pytest.approx((2 * alone.low - others) / 3, rel=1e-3)
+    fewer = replace(own, shape=own.shape % 30)
+    (one,) = regimes("int8", {"a.x.k": fewer}, elsewhere)["a.x.k"]
+    assert one.high == pytest.approx((alone.high + others) / 2, rel=1e-3)
 
 
-def test_a_format_of_many_rows_keeps_its_own_ends():
+def test_ends_that_are_as_everywhere_stay():
     own = {"a.x.k": spread(0.02, 5e-6)}
-    assert regimes("bf16", own, np.full(5000, 9.0)) == regimes("bf16", own)
+    (alone,), (one,) = regimes("bf16", own)["a.x.k"], regimes("bf16", own, scaled_by_band(own))["a.x.k"]
+    assert (one.low, one.high) == pytest.approx((alone.low, alone.high), abs=1e-5)
 
 
 def test_widening_is_how_much_further_held_out_rows_are_off():
     own = spread(0.1, 5e-6)
-    wide = Spread(time_s=own.time_s, apart=np.where(own.held_out, 1.5, 1.0) * own.apart, held_out=own.held_out)
-    few = Spread(time_s=own.time_s[:20], apart=own.apart[:20], held_out=own.held_out[:20])
+    wide = replace(own, apart=np.where(own.held_out, 1.5, 1.0) * own.apart)
+    few = Spread(**{f.name: getattr(own, f.name)[:20] for f in fields(own)})
     found = widening({"a.x.k": own, "b.x.k": wide, "c.x.k": few})
     assert found["a.x.k"] == pytest.approx(1.0, abs=0.05)
     assert found["b.x.k"] == pytest.approx(1.5, rel=0.05)
