@@ -168,7 +168,7 @@ def _with_kin(gpus: tuple[str, ...]) -> list[tuple[str, ...]]:
         FieldError: there is none.
     """
     kins = {gpu: kin(hardware.gpu(gpu).compute_capability) for gpu in gpus}
-    found = [(gpu,) for gpu in gpus if list(kins.values()).count(kins[gpu]) > 1]
+    found: list[tuple[str, ...]] = [(gpu,) for gpu in gpus if list(kins.values()).count(kins[gpu]) > 1]
     if not found:
         raise FieldError(f"gpu: none of {', '.join(gpus)} runs the kernels of another; right would be {UNSEEN_GPU}")
     return found

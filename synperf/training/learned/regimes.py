@@ -29,7 +29,7 @@ LEAST_SIZE = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Errors of one group: predicted times, log(measured / predicted), rows that no weight was fitted to, and shapes."""
+    """Errors of one group: predicted times, log(measured / predicted), rows new to the weights, and their shapes."""
 
     time_s: np.ndarray
     apart: np.ndarray
