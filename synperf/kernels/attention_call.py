@@ -10,12 +10,12 @@ import numpy as np
 from ..errors import FieldError
 from ..hardware import DType
 from ..numeric import is_array
-from .base import MAX_EXTENT, Call, dtype_of, name_of, same_length, whole
+from .base import Call
+from .fields import MAX_EXTENT, refuse, same_length, set_dtype, set_names, set_numbers, truth, whole
 
 MATH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16, DType.FP8)
 CACHED = (DType.FP32, DType.FP16, DType.BF16, DType.FP8, DType.INT8)
 _NUMBERS = ("batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "v_head_dim", "window", "page_size")
-_TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 class Lengths(tuple[int, ...]):
@@ -63,19 +63,17 @@ class Attention(Call):
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        for name in _NUMBERS:
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or not 0 < value < 2**31):
-                put(self, name, _window(value) if name == "window" else whole(name, value))
+        if type(self.window) is not int or self.window != 0:
+            put(self, "window", _window(self.window))
+        set_numbers(self, ("batch", "heads", "head_dim"))
+        set_numbers(self, ("q_len", "kv_len", "kv_heads", "v_head_dim", "page_size"), optional=True)
         if self.kv_heads is None:
             put(self, "kv_heads", self.heads)
         if self.v_head_dim is None:
             put(self, "v_head_dim", self.head_dim)
-        put(self, "causal", _truth(self.causal))
+        put(self, "causal", truth("causal", self.causal))
         _set_formats(self)
-        for name in ("engine", "kernel"):
-            if getattr(self, name) is not None:
-                put(self, name, name_of(name, getattr(self, name)))
+        set_names(self)
         if self.q_lens is not None or self.kv_lens is not None:
             _set_lists(self)
         for name in ("q_len", "kv_len"):
@@ -87,14 +85,12 @@ class Attention(Call):
 
 def _set_formats(p: Attention) -> None:
     put = object.__setattr__
-    if type(p.dtype) is not DType:
-        put(p, "dtype", dtype_of("dtype", p.dtype))
+    set_dtype(p)
+    set_dtype(p, "kv_dtype")
     if p.dtype not in MATH:
         raise FieldError(f"dtype must be one of {', '.join(MATH)}, got {p.dtype}")
     if p.kv_dtype is None:
         put(p, "kv_dtype", DType.FP32 if p.dtype is DType.TF32 else p.dtype)
-    elif type(p.kv_dtype) is not DType:
-        put(p, "kv_dtype", dtype_of("kv_dtype", p.kv_dtype))
     assert p.kv_dtype is not None
     if p.kv_dtype not in CACHED:
         raise FieldError(f"kv_dtype must be one of {', '.join(CACHED)}, got {p.kv_dtype}")
@@ -155,39 +151,19 @@ def _window(value: Any) -> Any:
         raise FieldError(f"window must be a whole number from 0 (none) to {MAX_EXTENT}, got {value!r}") from None
 
 
-def _truth(value: Any) -> bool:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    found = _TRUTHS.get(str(value).strip().lower())
-    if found is None:
-        raise FieldError(f"causal must be true or false, got {value!r}")
-    return found
-
-
 def _check(p: Attention) -> None:
     """Fields that must go with one another.
 
     Raises:
         FieldError: naming both, and the row where they are columns.
     """
-    if np.any(p.heads % p.kv_heads):
-        heads, kv_heads, at = _first(p.heads % p.kv_heads != 0, p.heads, p.kv_heads)
-        raise FieldError(f"kv_heads must divide heads, which are {heads}, got {kv_heads}{at}")
+    uneven = p.heads % p.kv_heads != 0
+    refuse(uneven, "kv_heads must divide heads, which are {}, got {}", p.heads, p.kv_heads)
     if p.q_lens is not None or p.kv_lens is not None:
         q, kv = np.asarray(p.q_lens or p.q_len), np.asarray(p.kv_lens or p.kv_len)
         many = ("q_lens" if p.q_lens else "q_len", "kv_lens" if p.kv_lens else "kv_len")
     else:
         q, kv, many = p.q_len, p.kv_len, ("q_len", "kv_len")
-    ordered = p.causal or np.any(p.window != 0)
-    if ordered and np.any(kv < q):
-        fewer, more, at = _first(kv < q, kv, q)
+    if p.causal or np.any(p.window != 0):
         why = "under a causal mask" if p.causal else "with a window"
-        raise FieldError(f"{many[1]} must not be below {many[0]} {why}, which is {more}, got {fewer}{at}")
-
-
-def _first(wrong: Any, *values: Any) -> tuple[Any, ...]:
-    """The values where something is wrong first, and ` at index i` where they are many."""
-    if np.ndim(wrong) == 0:
-        return (*values, "")
-    at = int(np.argmax(wrong))
-    return (*(int(np.broadcast_to(value, np.shape(wrong))[at]) for value in values), f" at index {at}")
+        refuse(kv < q, f"{many[1]} must not be below {many[0]} {why}, which is {{}}, got {{}}", q, kv)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ..errors import FieldError, UnknownNameError
-from ..hardware import GPU, DType
+from ..hardware import GPU
 from ..numeric import Number
 from ..scheduling import Occupancy, TaskGroups
 from .one_by_one import Experts, Tiles
-
-MAX_EXTENT = 2**31 - 1
 
 
 class Call:
@@ -137,126 +133,3 @@ def widened(call: Any, size: int, names: tuple[str, ...]) -> Any:
         wanted = name in names and type(value) is not np.ndarray
         object.__setattr__(wide, name, np.full(size, value, dtype=np.float64) if wanted else value)
     return wide
-
-
-def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
-    """`value` as a whole number from 1 to `most`, or a float64 array of such.
-
-    `14.0` and `"14"` are 14; `1.5` is refused.
-
-    Raises:
-        FieldError: naming the field, the value and the range.
-    """
-    if isinstance(value, np.ndarray) and hasattr(value, "mask"):  # numpy.ma itself is slow to import
-        raise FieldError(f"{name} must have a value in every place, got a masked array")
-    if isinstance(value, np.ndarray) and value.ndim > 0:
-        return _whole_array(name, np.asarray(value), most)
-    if hasattr(value, "to_numpy"):  # a column of a DataFrame
-        return _whole_array(name, np.asarray(value.to_numpy()), most)
-    if isinstance(value, list | tuple) and value:
-        return _whole_array(name, _array(value), most)
-    return _whole_number(name, value, most)
-
-
-def _whole_number(name: str, value: Any, most: int) -> int:
-    number: Any = value if type(value) is int else _number(value)
-    if number is None or number != int(number) or not 1 <= number <= most:
-        raise FieldError(f"{name} must be a whole number from 1 to {most}, got {_shown(value)}")
-    return int(number)
-
-
-def _number(value: Any) -> float | int | None:
-    """A finite number from an int, a float, a NumPy scalar or decimal text; None when it is none of these."""
-    if isinstance(value, bool | np.bool_ | bytes | list | tuple) or np.ndim(value) > 0:
-        return None
-    if isinstance(value, str):
-        text = value.strip()
-        try:
-            return int(text) if text.isascii() and "_" not in text else None
-        except ValueError:
-            pass
-    if isinstance(value, Decimal | Fraction):
-        exact: Any = value  # a float would round away what makes it no whole number
-        return int(exact) if exact == exact and abs(exact) <= MAX_EXTENT and exact == int(exact) else None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if np.isfinite(number) and not (isinstance(value, str) and "_" in value) else None
-
-
-def _array(values: Sequence[Any]) -> np.ndarray:
-    """A list as an array, of objects where its items are not all numbers."""
-    if all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values):
-        try:
-            return np.asarray(values)
-        except (ValueError, OverflowError):
-            pass
-    found = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        found[i] = value
-    return found
-
-
-def _whole_array(name: str, value: np.ndarray, most: int) -> np.ndarray:
-    if value.ndim != 1:
-        raise FieldError(f"{name} must be one number or a list of them, got an array of shape {value.shape}")
-    if value.dtype.kind not in "iuf":
-        return np.array(
-            [_whole_number(f"{name}[{i}]", v, most) for i, v in enumerate(value.tolist())], dtype=np.float64
-        )
-    value = value.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        good = (value >= 1) & (value <= most) & (value == np.floor(value))
-    if not good.all():
-        at = int(np.argmin(good))
-        raise FieldError(
-            f"{name} must be a whole number from 1 to {most}, got {_shown(value[at].item())} at index {at}"
-        )
-    return value
-
-
-def name_of(name: str, value: Any) -> str:
-    """`value` as a name of an engine or kernel: lower case, without surrounding spaces.
-
-    Raises:
-        FieldError: it is not text, or empty.
-    """
-    if not isinstance(value, str) or not value.strip():
-        raise FieldError(f"{name} must be a name, got {_shown(value)}")
-    return value.strip().lower()
-
-
-def same_length(call: Any, names: tuple[str, ...]) -> None:
-    """Checks that all fields that are arrays have one length.
-
-    Raises:
-        FieldError: naming the two fields that differ.
-    """
-    first = ""
-    for name in names:
-        value = getattr(call, name)
-        if type(value) is not np.ndarray:
-            continue
-        if first and len(value) != len(getattr(call, first)):
-            raise FieldError(f"{name} has {len(value)} values, but {first} has {len(getattr(call, first))}")
-        first = first or name
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def dtype_of(name: str, value: Any) -> DType:
-    """`value` as a number format.
-
-    Raises:
-        FieldError: no format has that name; the message lists the near or known ones.
-    """
-    if isinstance(value, DType):
-        return value
-    try:
-        return DType(str(value).strip().lower())
-    except ValueError:
-        raise FieldError(f"{name}: {UnknownNameError.among('dtype', str(value), list(DType))}") from None

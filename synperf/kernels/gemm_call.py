@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import FieldError
 from ..hardware import DType
-from .base import Call, dtype_of, name_of, same_length, whole
+from .base import Call
+from .fields import same_length, set_dtype, set_names, set_numbers
 
 _OUT = {DType.FP32: DType.FP32, DType.TF32: DType.FP32, DType.FP16: DType.FP16}  # every other format writes bf16
 
@@ -41,28 +42,13 @@ class Gemm(Call):
     split_k: Any = None
 
     def __post_init__(self) -> None:
-        put, are_numbers = object.__setattr__, True
-        for name in _EXTENTS:
-            value = getattr(self, name)
-            if type(value) is not int or not 0 < value < 2**31:
-                put(self, name, whole(name, value))
-                are_numbers = False
-        for name in _TILING:
-            value = getattr(self, name)
-            if value is not None:
-                put(self, name, whole(name, value))
-                are_numbers = False
-        if type(self.dtype) is not DType:
-            put(self, "dtype", dtype_of("dtype", self.dtype))
+        were_plain = set_numbers(self, _EXTENTS) & set_numbers(self, _TILING, optional=True)
+        set_dtype(self)
+        set_dtype(self, "out_dtype")
         if self.out_dtype is None:
-            put(self, "out_dtype", _OUT.get(self.dtype, DType.BF16))
-        elif type(self.out_dtype) is not DType:
-            put(self, "out_dtype", dtype_of("out_dtype", self.out_dtype))
+            object.__setattr__(self, "out_dtype", _OUT.get(self.dtype, DType.BF16))
         if self.out_dtype not in _WRITTEN:
             raise FieldError(f"out_dtype must be one of {', '.join(_WRITTEN)}, got {self.out_dtype}")
-        if self.engine is not None:
-            put(self, "engine", name_of("engine", self.engine))
-        if self.kernel is not None:
-            put(self, "kernel", name_of("kernel", self.kernel))
-        if not are_numbers:
+        set_names(self)
+        if not were_plain:
             same_length(self, _EXTENTS + _TILING)

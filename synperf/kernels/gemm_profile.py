@@ -18,7 +18,8 @@ import numpy as np
 from ..errors import FieldError, FileFormatError
 from ..hardware import GPU, DType
 from ..numeric import ceil_div, is_array
-from .base import dtype_of, num_calls, whole
+from .base import num_calls
+from .fields import dtype_of, whole
 from .gemm_call import Gemm
 from .gemm_tiles import build, default_tile_k
 from .kernel_names import parse

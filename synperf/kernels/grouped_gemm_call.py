@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..hardware import DType
-from .base import Call, dtype_of, name_of, same_length, whole
+from .base import Call
+from .fields import same_length, set_dtype, set_names, set_numbers
 from .moe_call import counts_of
 
 
@@ -26,15 +27,8 @@ class GroupedGemm(Call):
     kernel: str | None = None
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "m_per_group", counts_of("m_per_group", self.m_per_group))
-        for name in ("n", "k"):
-            value = getattr(self, name)
-            if type(value) is not int or not 0 < value < 2**31:
-                put(self, name, whole(name, value))
-        if type(self.dtype) is not DType:
-            put(self, "dtype", dtype_of("dtype", self.dtype))
-        for name in ("engine", "kernel"):
-            if getattr(self, name) is not None:
-                put(self, name, name_of(name, getattr(self, name)))
+        object.__setattr__(self, "m_per_group", counts_of("m_per_group", self.m_per_group))
+        set_numbers(self, ("n", "k"))
+        set_dtype(self)
+        set_names(self)
         same_length(self, ("n", "k"))

@@ -10,13 +10,13 @@ import numpy as np
 from ..errors import FieldError
 from ..hardware import DType
 from .attention_call import CACHED, MATH
-from .base import Call, dtype_of, name_of, same_length, whole
+from .base import Call
+from .fields import refuse, same_length, set_dtype, set_names, set_numbers, truth
 
 NUMBERS = ("batch", "q_len", "kv_len", "heads", "kv_lora_rank", "rope_dim")
 MODULE = "_module"  # how names of kernels end that stand for a module, with projections and output
 _PROJECTED = (DType.FP32, DType.TF32, DType.FP16, DType.BF16, DType.FP8, DType.FP8_BLOCK, DType.NVFP4)
 _WIDE = (DType.FP32, DType.TF32)
-_TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +47,10 @@ class Mla(Call):
     kernel: str | None = None
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        for name in NUMBERS:
-            value = getattr(self, name)
-            if type(value) is not int or not 0 < value < 2**31:
-                put(self, name, whole(name, value))
+        set_numbers(self, NUMBERS)
         same_length(self, NUMBERS)
-        for name in ("engine", "kernel"):
-            if getattr(self, name) is not None:
-                put(self, name, name_of(name, getattr(self, name)))
-        put(self, "absorbed", _absorbed(self))
+        set_names(self)
+        object.__setattr__(self, "absorbed", _absorbed(self))
         _set_formats(self)
         _set_module(self)
         _check_lengths(self)
@@ -73,20 +67,13 @@ def _absorbed(p: Mla) -> bool:
         if np.any(single) and not np.all(single):
             raise FieldError("absorbed: missing, and q_len is 1 in some of the calls; right would be true or false")
         return bool(np.all(single))
-    if isinstance(p.absorbed, bool | np.bool_):
-        return bool(p.absorbed)
-    found = _TRUTHS.get(str(p.absorbed).strip().lower())
-    if found is None:
-        raise FieldError(f"absorbed must be true or false, got {str(p.absorbed)[:60]!r}")
-    return found
+    return truth("absorbed", p.absorbed)
 
 
 def _set_formats(p: Mla) -> None:
     put = object.__setattr__
     for name in ("dtype", "kv_dtype", "proj_dtype"):
-        value = getattr(p, name)
-        if value is not None and type(value) is not DType:
-            put(p, name, dtype_of(name, value))
+        set_dtype(p, name)
     if p.kv_dtype is None:
         put(p, "kv_dtype", DType.FP32 if p.dtype is DType.TF32 else p.dtype)
     for name, allowed in (("dtype", MATH), ("kv_dtype", CACHED), ("proj_dtype", _PROJECTED)):
@@ -131,12 +118,4 @@ def unquantised(dtype: DType) -> DType:
 
 
 def _check_lengths(p: Mla) -> None:
-    wrong = p.kv_len < p.q_len
-    if not np.any(wrong):
-        return
-    kv_len, q_len, at = p.kv_len, p.q_len, ""
-    if np.ndim(wrong):
-        index = int(np.argmax(wrong))
-        kv_len, q_len = (int(np.broadcast_to(x, np.shape(wrong))[index]) for x in (kv_len, q_len))
-        at = f" at index {index}"
-    raise FieldError(f"kv_len must not be below q_len, which is {q_len}, got {kv_len}{at}")
+    refuse(p.kv_len < p.q_len, "kv_len must not be below q_len, which is {}, got {}", p.q_len, p.kv_len)

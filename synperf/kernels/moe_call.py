@@ -10,16 +10,15 @@ import numpy as np
 
 from ..errors import FieldError
 from ..hardware import DType
-from ..numeric import Number, is_array
-from .base import Call, dtype_of, name_of, same_length, whole
+from .base import Call
 from .dispatch import formats_of
+from .fields import refuse, same_length, set_dtype, set_names, set_numbers, truth, whole
 
 BALANCED = "balanced"
 NUMBERS = ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep")
 MOST_ALPHA = 10.0  # beyond it every expert but one has the least load
 MOST_EXPERTS = 65_536  # loads are simulated expert by expert
 _POWER_LAW = re.compile(r"power_law_(\d+(?:\.\d+)?)")
-_TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _NOT_GATED, _NOT_GATED_ENGINE = "cutlass_moe_nongated", "trtllm"  # a kernel of its own for experts without a gate
 
 
@@ -51,16 +50,10 @@ class FusedMoe(Call):
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        for name in NUMBERS:
-            value = getattr(self, name)
-            if type(value) is not int or not 0 < value < 2**31:
-                put(self, name, whole(name, value))
-        if type(self.dtype) is not DType:
-            put(self, "dtype", dtype_of("dtype", self.dtype))
-        for name in ("engine", "kernel"):
-            if getattr(self, name) is not None:
-                put(self, name, name_of(name, getattr(self, name)))
-        put(self, "gated", _truth("gated", self.gated))
+        set_numbers(self, NUMBERS)
+        set_dtype(self)
+        set_names(self)
+        put(self, "gated", truth("gated", self.gated))
         put(self, "distribution", _distribution(self.distribution))
         same_length(self, NUMBERS)
         _check_shards(self)
@@ -105,15 +98,6 @@ def _is_zero(item: Any) -> bool:
     )
 
 
-def _truth(name: str, value: Any) -> bool:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    found = _TRUTH.get(str(value).strip().lower()) if isinstance(value, str | int) else None
-    if found is None:
-        raise FieldError(f"{name} must be true or false, got {str(value)[:60]!r}")
-    return found
-
-
 def _distribution(value: Any) -> str:
     text = value.strip().lower() if isinstance(value, str) else ""
     if text == BALANCED:
@@ -126,18 +110,10 @@ def _distribution(value: Any) -> str:
 
 
 def _check_shards(p: FusedMoe) -> None:
-    _refuse(p.topk > p.experts, "topk must not be above experts, got {} of {}", p.topk, p.experts)
-    _refuse(p.experts % p.ep != 0, "ep must divide experts, got {} for {}", p.ep, p.experts)
-    _refuse(p.inter % p.tp != 0, "tp must divide inter, got {} for {}", p.tp, p.inter)
-    _refuse(p.experts > MOST_EXPERTS, "experts must be up to {}, got {}", MOST_EXPERTS, p.experts)
-
-
-def _refuse(bad: Any, sentence: str, *values: Number) -> None:
-    if not np.any(bad):
-        return
-    at = int(np.argmax(bad)) if is_array(bad) else None
-    shown = [int(v[at]) if is_array(v) else v for v in values]
-    raise FieldError(sentence.format(*shown) + ("" if at is None else f" at index {at}"))
+    refuse(p.topk > p.experts, "topk must not be above experts, got {} of {}", p.topk, p.experts)
+    refuse(p.experts % p.ep != 0, "ep must divide experts, got {} for {}", p.ep, p.experts)
+    refuse(p.inter % p.tp != 0, "tp must divide inter, got {} for {}", p.tp, p.inter)
+    refuse(p.experts > MOST_EXPERTS, "experts must be up to {}, got {}", MOST_EXPERTS, p.experts)
 
 
 def _check_loads(p: FusedMoe) -> None:
@@ -146,7 +122,7 @@ def _check_loads(p: FusedMoe) -> None:
     if p.distribution != BALANCED:
         raise FieldError(f"tokens_per_expert and distribution={p.distribution} exclude each other")
     size, most, rows = len(counts), max(counts), sum(counts)
-    _refuse(p.experts != size, "tokens_per_expert has {} values, right would be {}, one per expert", size, p.experts)
-    _refuse(p.tokens < most, "tokens_per_expert must not be above tokens, got {} of {}", most, p.tokens)
+    refuse(p.experts != size, "tokens_per_expert has {} values, right would be {}, one per expert", size, p.experts)
+    refuse(p.tokens < most, "tokens_per_expert must not be above tokens, got {} of {}", most, p.tokens)
     right = 1.0 * p.tokens * p.topk
-    _refuse(right != rows, "tokens_per_expert adds up to {}, right would be tokens x topk = {:.0f}", rows, right)
+    refuse(right != rows, "tokens_per_expert adds up to {}, right would be tokens x topk = {:.0f}", rows, right)

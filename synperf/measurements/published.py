@@ -12,7 +12,7 @@ import polars as pl
 from .. import hardware
 from ..errors import FileFormatError
 from ..hardware.names import resolve
-from ..kernels.base import MAX_EXTENT
+from ..kernels.fields import MAX_EXTENT
 from .audit import Reading
 from .frames import NO_KERNEL, NO_TIME, audit, first_reason, is_timed, kept, rows, with_kernels
 from .merging import label

@@ -14,8 +14,8 @@ from ..errors import FieldError, FileFormatError, PerfError
 from ..hardware import GPU
 from ..hardware.fields import show
 from ..kernels import KernelFamily
-from ..kernels.base import dtype_of, name_of, whole
 from ..kernels.dispatch import resolve
+from ..kernels.fields import dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
 from .audit import FileAudit, Reading

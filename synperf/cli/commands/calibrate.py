@@ -16,7 +16,7 @@ import typer
 
 from ...errors import FieldError
 from ...hardware import GPU
-from ...kernels.base import dtype_of
+from ...kernels.fields import dtype_of
 from ..arguments import AsJson, GpuName, device
 from ..show import text_of
 

@@ -9,7 +9,7 @@ import typer
 from ... import hardware
 from ...errors import FieldError, UnknownNameError
 from ...hardware import DType
-from ...kernels.base import dtype_of
+from ...kernels.fields import dtype_of
 from ...report import gpus as report
 from ...units import parse_quantity
 from ..arguments import AsJson

@@ -23,7 +23,7 @@ import typer
 from ... import hardware
 from ...errors import FieldError, MissingExtraError
 from ...kernels import family as family_named
-from ...kernels.base import dtype_of
+from ...kernels.fields import dtype_of
 from ...measurements import Rows, aiconfigurator
 from ...tables.outfile import require_place
 from ..arguments import OnlyGpu
