@@ -25,6 +25,7 @@ FOLDS = 5
 LEAST_ROWS = 20  # of a kernel and format, for a residual part
 LEAST_SHAPES = 4  # weight shapes, so that one can be left out
 SURE = 2.0  # standard errors
+MOST_ERROR = 1.0  # as much as the measured time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,7 +100,7 @@ def _choice(parts: list[Part], gpu: GPU, how: str, base: _Base) -> Choice:
         if found:
             time_s[index] = held_out
             view, residual = _view(own[0], base.final, index, base.rows)
-            residuals[pool] = residual_part(found, view, residual, own[0].network, own[0].network_name)
+            residuals[pool] = residual_part(found, view, residual, own[0])
     return Choice(
         gpu=gpu, how=how, method=method, why=why, residuals=residuals, before_s=base.before_s, time_s=time_s,
         served=tuple(method),
@@ -116,7 +117,7 @@ def _best(part: Part, index: np.ndarray, base: _Base) -> tuple[Candidate | None,
         return None, f"no residual part: {_few_shapes(base.rows)}", start
     times = _candidates(part, index, base)
     errors = np.abs(times / measured - 1.0)
-    best = int(errors.mean(axis=1).argmin())
+    best = int(np.minimum(errors, MOST_ERROR).mean(axis=1).argmin())
     better, how = is_better(np.abs(start / measured - 1.0), errors[best])
     return (CANDIDATES[best], how, times[best]) if better else (None, f"no residual part: {how}", start)
 
@@ -143,7 +144,7 @@ def _candidates(part: Part, index: np.ndarray, base: _Base) -> np.ndarray:
 
 def _view(part: Part, found: Seen, index: np.ndarray, rows: Rows) -> tuple[View, np.ndarray]:
     """The rows of a kernel and format as a residual part sees them, and what the network lacks on them."""
-    view = View.of(part.network, rows.engine[index], found.logs[index], found.hidden[index])
+    view = View.of(part.kind, part.network, rows.engine[index], found.logs[index], found.hidden[index])
     return view, np.log(rows.time_s[index] / found.base_s[index]) - found.correction[index]
 
 
@@ -182,8 +183,11 @@ def _time(found: Seen) -> np.ndarray:
 
 
 def is_better(before: np.ndarray, after: np.ndarray) -> tuple[bool, str]:
-    """Whether errors of the same rows fell by more than `SURE` standard errors of the difference, in words."""
-    gain = before - after
+    """Whether errors of the same rows fell by more than `SURE` standard errors of the difference, in words.
+
+    An error counts for `MOST_ERROR` at the most, so that a few rows that nothing has right do not decide.
+    """
+    gain = np.minimum(before, MOST_ERROR) - np.minimum(after, MOST_ERROR)
     doubt = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else np.inf
     change = f"held-out error {format_percent(before.mean())} to {format_percent(after.mean())}"
     better = bool(gain.mean() > SURE * doubt)
