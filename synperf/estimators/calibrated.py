@@ -18,7 +18,7 @@ from ..errors import FieldError
 from ..hardware import GPU, Calibration
 from ..hardware.launch import launch_floor
 from ..kernels import KernelFamily
-from ..units import format_time
+from ..units import counted, format_time
 from . import analytical, learned
 from .calibration_file import (
     HARDWARE,
@@ -100,10 +100,10 @@ def _moved(gpu: GPU, device: GPU, want: learned.Wanted, family: str) -> tuple[st
 def _said(own: Kernel | None, want: learned.Wanted, moved: tuple[str, ...]) -> str:
     """What a calibration did to an estimate, or that it did nothing."""
     name = " ".join(filter(None, (want.kernel, want.dtype, want.variant, "in", want.engine)))
-    rows = f"no row of {name}" if own is None else f"{own.rows} rows of {name}"
+    rows = "no row" if own is None else f"from {counted(own.rows, 'row')}"
     done = [own.method] if own is not None and own.method not in WITHOUT_RESIDUAL else []
-    steps = [*done, *filter(None, moved)]
-    return f"{', '.join(steps)}; from {rows}" if steps and own else f"{', '.join(steps) or 'changed nothing'}; {rows}"
+    steps = ", ".join([*done, *filter(None, moved)])
+    return f"{steps or 'changed nothing'}; {rows} of {name}"
 
 
 def calibrated_gpu(gpu: GPU, found: CalibrationFile) -> GPU:

@@ -127,9 +127,13 @@ def _hardware(gpu: GPU, rows: Rows, choice: Choice) -> Hardware:
     """The rates that were chosen, and how each came to be what it is."""
     was, now, found = gpu.calibration, choice.gpu.calibration, fit_hardware(rows, gpu)
     told = found.provenance
-    said = {name: _origin(*(getattr(x, name) for x in (was, found, now)), told[name]) for name in SHARES if name in told}
+    said = {
+        name: _origin(*(getattr(x, name) for x in (was, found, now)), told[name]) for name in SHARES if name in told
+    }
     floors = {key: told[key] for key in told if key not in RECORDED}
-    said |= {key: _origin(*(x.launch_floor_s.get(key) for x in (was, found, now)), text) for key, text in floors.items()}
+    said |= {
+        key: _origin(*(x.launch_floor_s.get(key) for x in (was, found, now)), text) for key, text in floors.items()
+    }
     fitted = {key for key, value in now.launch_floor_s.items() if value != was.launch_floor_s.get(key)}
     return Hardware(
         clock_share=now.clock_share,
@@ -155,7 +159,8 @@ def _kernels(rows: Rows, choice: Choice) -> dict[str, Kernel]:
     for (_, engine, kernel, part), index in by_kernel(rows):
         pool, key = f"{kernel}.{part}", f"{engine}.{kernel}.{part}"
         before, after = (
-            float(np.abs(time_s[index] / rows.time_s[index] - 1.0).mean()) for time_s in (choice.before_s, choice.time_s)
+            float(np.abs(time_s[index] / rows.time_s[index] - 1.0).mean())
+            for time_s in (choice.before_s, choice.time_s)
         )
         alike = index if len(index) >= OWN_REGIME_ROWS else every[pool]
         own = regimes(rows.time_s[alike], choice.time_s[alike], key) if pool in choice.served else ()

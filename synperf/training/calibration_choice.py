@@ -16,7 +16,7 @@ from ..estimators.calibration_file import HARDWARE, ZERO_SHOT, Residual
 from ..hardware import GPU
 from ..kernels import family
 from ..measurements import Rows
-from ..units import counted, format_percent
+from ..units import format_percent
 from .calibration_residual import CANDIDATES, Candidate, Parts, Standard, View, limits, residual_part, solve
 from .calibration_tuning import Part, Seen, adapted, seen
 from .shapes import shapes
@@ -112,7 +112,7 @@ def _best(part: Part, index: np.ndarray, base: _Base) -> tuple[Candidate | None,
     measured = base.rows.time_s[index]
     start = base.base_s[index]
     if len(index) < LEAST_ROWS:
-        return None, f"no residual part: {counted(len(index), 'row')}, {LEAST_ROWS} are needed", start
+        return None, f"no residual part: needs {LEAST_ROWS} rows, has {len(index)}", start
     if len(base.held) == 1:
         return None, f"no residual part: {_few_shapes(base.rows)}", start
     times = _candidates(part, index, base)

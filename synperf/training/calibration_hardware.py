@@ -49,9 +49,7 @@ def fit_hardware(rows: Rows, gpu: GPU) -> Calibration:
     """The GPU's calibration with what the rows tell in the place of what was there."""
     floors, said = _floors(rows, gpu)
     own = replace(gpu.calibration, launch_floor_s=MappingProxyType({**gpu.calibration.launch_floor_s, **floors}))
-    parts = [
-        _sample(part, replace(gpu, calibration=own)) for part in _parts(rows) if part.fields["dtype"][0] in _RATES
-    ]
+    parts = [_sample(part, replace(gpu, calibration=own)) for part in _parts(rows) if part.fields["dtype"][0] in _RATES]
     found: dict[str, float] = {}
     for name, part in _telling(parts):
         said[name] = f"needs {LEAST_SHARE_ROWS} rows that tell it, has {len(part.time_s)}"
