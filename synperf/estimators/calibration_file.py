@@ -73,7 +73,7 @@ class Residual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Kernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was chosen for an engine and what shares a residual part, with held-out mean relative errors before, after."""
+    """What was chosen for one `engine.kernel.dtype`, with held-out mean absolute relative errors before and after."""
 
     method: str
     why: str

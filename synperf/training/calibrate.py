@@ -125,15 +125,15 @@ def save(fit: CalibrationFit, path: str | Path) -> None:
 
 def _hardware(gpu: GPU, rows: Rows, choice: Choice) -> Hardware:
     """The rates that were chosen, and how each came to be what it is."""
-    was, now, found = gpu.calibration, choice.gpu.calibration, fit_hardware(rows, gpu)
-    told = found.provenance
-    said = {
-        name: _origin(*(getattr(x, name) for x in (was, found, now)), told[name]) for name in SHARES if name in told
-    }
-    floors = {key: told[key] for key in told if key not in RECORDED}
-    said |= {
-        key: _origin(*(x.launch_floor_s.get(key) for x in (was, found, now)), text) for key, text in floors.items()
-    }
+    found = fit_hardware(rows, gpu)
+    records = (gpu.calibration, found, choice.gpu.calibration)
+    was, _, now = records
+    said = {"how": choice.how}
+    for name, told in found.provenance.items():
+        if name in SHARES:
+            said[name] = _origin([getattr(record, name) for record in records], told)
+        elif name not in RECORDED:
+            said[name] = _origin([record.launch_floor_s.get(name) for record in records], told)
     fitted = {key for key, value in now.launch_floor_s.items() if value != was.launch_floor_s.get(key)}
     return Hardware(
         clock_share=now.clock_share,
@@ -141,13 +141,14 @@ def _hardware(gpu: GPU, rows: Rows, choice: Choice) -> Hardware:
         l2_share=now.l2_share,
         launch_floor_s=dict(now.launch_floor_s),
         launch_floor_from=was.launch_floor_from,
-        said={"how": choice.how, **said},
+        said=said,
         launch_floor_fitted=tuple(sorted(fitted)),
     )
 
 
-def _origin(was: float | None, found: float | None, now: float | None, told: str) -> str:
-    """How a constant came to what it is; `told` is what rows say of it by themselves, `found` the value of that."""
+def _origin(values: list[float | None], told: str) -> str:
+    """How a constant came to what it is: its values before, of the rows by themselves, and now; `told` is of these."""
+    was, found, now = values
     if now == was:
         return f"kept; {told}"
     return told if now == found else f"tuned on all rows; {told}"

@@ -1,7 +1,7 @@
-"""What rows of kernels and formats without weights correct: a launch floor, the one constant of the analytical estimate.
+"""What rows of kernels and formats without weights correct: a launch floor, the one constant of the analytical time.
 
-It is the median of 3 or more launches with next to no work, and taken only where it surely lowers the error of rows that
-it was not fitted to. A kernel and format of which other calls have weights keeps the floor that these were tuned to.
+It is the median of 3 or more launches with next to no work, and taken only where it surely lowers the error of rows
+that it was not fitted to. A kernel and format of which other calls have weights keeps the floor these were tuned to.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class _Found:
 
 def with_floors(choice: Choice, rows: Rows, gpu: GPU, seed: int) -> Choice:
     """The choice with launch floors, methods and times of the rows that no network answers for."""
-    method, why, before_s, time_s = (x.copy() for x in (choice.method, choice.why, choice.before_s, choice.time_s))
+    method, why = dict(choice.method), dict(choice.why)
+    before_s, time_s = choice.before_s.copy(), choice.time_s.copy()
     every = pools(rows)
     tuned = {_key(rows, every[pool]) for pool in choice.method}
     floors = {key: s for key, s in choice.gpu.calibration.launch_floor_s.items() if key in tuned}

@@ -48,13 +48,14 @@ def fused_moe(size, seed):
     """Two distributions of loads."""
     draw = np.random.default_rng(seed)
     shape = np.array([(8, 2, 4096), (64, 6, 2048), (128, 8, 4096), (32, 4, 2880), (16, 2, 6144)])
+    drawn = {loads: shape[draw.integers(0, 5, size // 2)] for loads in ("balanced", "power_law_1.2")}
     parts = [
         made(
             "fused_moe", {"dtype": "bf16", "gated": True, "distribution": loads}, "vllm", "triton_moe",
             tokens=draw.choice([1, 8, 64, 512, 4096], size // 2), hidden=one[:, 2], inter=np.full(size // 2, 1536),
             experts=one[:, 0], topk=one[:, 1], tp=np.full(size // 2, 1), ep=np.full(size // 2, 1),
         )
-        for loads, one in (("balanced", shape[draw.integers(0, 5, size // 2)]), ("power_law_1.2", shape[draw.integers(0, 5, size // 2)]))
+        for loads, one in drawn.items()
     ]  # fmt: skip
     return Rows.join(parts)
 
