@@ -72,6 +72,11 @@ def format_binary(value: float, digits: int = 3) -> str:
     return f"{_plain(value / _BINARY.get(prefix, 1.0), digits + 1 if prefix else digits)} {prefix}B"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 row`, `1,200 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def format_time(value_s: float, digits: int = 3) -> str:
     """In the unit with 1 to 999 before the point: `171 µs`, `1.32 ms`, `12.4 s`; from a million on `2.9e13 s`."""
     if not isfinite(value_s) or value_s == 0:

@@ -16,14 +16,26 @@ import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU, Calibration
+from ..hardware.launch import launch_floor
 from ..kernels import KernelFamily
+from ..units import counted, format_time
 from . import analytical, learned
-from .calibration_file import HARDWARE, ZERO_SHOT, CalibrationFile, Residual, read, require_gpu
+from .calibration_file import (
+    HARDWARE,
+    WITHOUT_RESIDUAL,
+    CalibrationFile,
+    Kernel,
+    Residual,
+    pool_of,
+    read,
+    require_gpu,
+)
 from .estimate import Estimate
 from .network import Network
 from .weights import Weights, shipped
 
 ORIGIN = "calibrated"
+STOOD_IN = ("gpu", "kernel", "dtype")  # what a network answers for in the place of others
 
 
 def estimate(
@@ -42,21 +54,56 @@ def estimate(
     if parts := learned.by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, found, weights)) for rows, part in parts])
     want = learned.wanted(kind, call, gpu)
-    engine, kernel = want.engine, want.kernel
+    pool = pool_of(want.kernel, call.dtype, want.variant)
+    own = found.kernels.get(f"{want.engine}.{pool}")
+    moved = _moved(gpu, device, want, kind.name)
     if weights is None or learned.choose(weights, want) is None:
-        return _marked(analytical.estimate(kind, call, device), found, "the launch floor")
+        return _marked(analytical.estimate(kind, call, device), found, _said(own, want, moved[-1:]))
     answer = learned.answer(kind, call, device, want, weights)
-    own = found.kernels.get(f"{engine}.{kernel}.{call.dtype}")
+    label, correction, origin = (want.engine, want.kernel), answer.correction, learned.ORIGIN
+    if own is not None and own.method not in WITHOUT_RESIDUAL:
+        require_weights(found, weights)
+        scaled = scaled_inputs(answer.choice.network, answer.logs)
+        extra = added(found.residuals[pool], want.engine, answer.choice.network, scaled, answer.hidden)
+        correction, origin = correction + extra, ORIGIN
     regimes = (own.regimes if own else ()) or answer.choice.regimes
-    if own is None or own.method in (ZERO_SHOT, HARDWARE):
-        made = learned.finish(kind, call, device, (engine, kernel), answer, answer.correction, regimes)
-        return _marked(made, found, "the rates of the GPU")
-    require_weights(found, weights)
-    residual = found.residuals[f"{kernel}.{call.dtype}"]
-    scaled = scaled_inputs(answer.choice.network, answer.logs)
-    correction = answer.correction + added(residual, engine, answer.choice.network, scaled, answer.hidden)
-    made = learned.finish(kind, call, device, (engine, kernel), answer, correction, regimes, ORIGIN)
-    return _marked(made, found, f"{own.method}, {own.rows} rows of {kernel} {call.dtype} in {engine}")
+    answer = replace(answer, choice=_replaced(answer.choice, want, own))
+    made = learned.finish(kind, call, device, label, answer, correction, regimes, origin)
+    return _marked(made, found, _said(own, want, moved))
+
+
+def _replaced(choice: learned.Choice, want: learned.Wanted, own: Kernel | None) -> learned.Choice:
+    """The choice of a network without what a calibration replaces of its assumptions.
+
+    Once rows of the kernel itself correct its answers, they stand for no other, and L2 was as in these rows. Where the
+    rows tell rates alone, the GPU is no longer one that nobody measured with this kernel.
+    """
+    if own is not None and own.method not in WITHOUT_RESIDUAL:
+        outside = tuple(name for name in choice.outside if name not in STOOD_IN)
+        return replace(choice, outside=outside, assumptions=(), in_turn=False)
+    itself = choice.network.groups[choice.group] == f"{want.engine}.{want.kernel}"
+    if own is not None and own.method == HARDWARE and itself:
+        outside = tuple(name for name in choice.outside if name != "gpu")
+        return replace(choice, outside=outside, assumptions=choice.assumptions[:-1])
+    return choice
+
+
+def _moved(gpu: GPU, device: GPU, want: learned.Wanted, family: str) -> tuple[str, str]:
+    """What the calibration has for the two shares, and for the launch floor of a kernel; empty where it moved none."""
+    was, now = gpu.calibration, device.calibration
+    pairs = [(name, getattr(was, name), getattr(now, name)) for name in ("clock_share", "dram_share")]
+    shares = [f"{name} {after:.3g}" for name, before, after in pairs if after is not None and after != before]
+    floors = [launch_floor(one, family, want.kernel, want.dtype)[0] for one in (gpu, device)]
+    return " and ".join(shares), f"launch floor {format_time(floors[1])}" if floors[0] != floors[1] else ""
+
+
+def _said(own: Kernel | None, want: learned.Wanted, moved: tuple[str, ...]) -> str:
+    """What a calibration did to an estimate, or that it did nothing."""
+    name = " ".join(filter(None, (want.kernel, want.dtype, want.variant, "in", want.engine)))
+    rows = "no row" if own is None else f"from {counted(own.rows, 'row')}"
+    done = [own.method] if own is not None and own.method not in WITHOUT_RESIDUAL else []
+    steps = ", ".join([*done, *filter(None, moved)])
+    return f"{steps or 'changed nothing'}; {rows} of {name}"
 
 
 def calibrated_gpu(gpu: GPU, found: CalibrationFile) -> GPU:
@@ -94,6 +141,7 @@ def _device(gpu: GPU, one: _Same) -> GPU:
         l2_share=hardware.l2_share,
         launch_floor_s=MappingProxyType(dict(hardware.launch_floor_s)),
         launch_floor_from=hardware.launch_floor_from,
+        launch_floor_fitted=hardware.launch_floor_fitted,
         provenance=MappingProxyType(dict(hardware.said)),
     )
     return replace(gpu, calibration=record)
@@ -146,7 +194,7 @@ def bumps(at: np.ndarray, points: np.ndarray, length: float) -> np.ndarray:
 
 def _marked(made: Estimate, found: CalibrationFile, what: str) -> Estimate:
     """The estimate with a sentence on the calibration behind its assumptions."""
-    sentence = f"calibrated on {found.date}: {what}"
+    sentence = f"calibration of {found.date}: {what}"
     return replace(
         made, assumptions=(*made.assumptions, sentence), versions={**made.versions, "calibration": found.date}
     )

@@ -17,11 +17,22 @@ FORMAT = 1
 SHARES = (0.02, 1.5)  # of a published rate that a GPU may sustain; above 1 where the data sheet is modest
 LONGEST_FLOOR_S = 1e-2
 MOST_LOG = 5.0  # of a correction: a factor of 148
-ZERO_SHOT, HARDWARE = "zero-shot", "hardware"  # methods without a residual part
+ZERO_SHOT = "zero-shot"  # nothing was changed
+HARDWARE = "hardware"  # sustained rates and launch floors alone
+LAUNCH_FLOOR = "launch floor"  # that alone, for what has no weights
+WITHOUT_RESIDUAL = (ZERO_SHOT, HARDWARE, LAUNCH_FLOOR)
+
+
+def pool_of(kernel: str, dtype: str, variant: str = "") -> str:
+    """What shares a residual part, as the file calls it: `cublas.bf16`, `fa3.bf16.decode`."""
+    return ".".join(filter(None, (kernel, dtype, variant)))
 
 
 class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Sustained rates as shares of the published ones, launch floors by `kernel.dtype`, and where each is from."""
+    """Sustained rates as shares of the published ones, launch floors by `kernel.dtype`, and where each is from.
+
+    `launch_floor_from` is the GPU that floors are borrowed from, but for those that were `launch_floor_fitted`.
+    """
 
     clock_share: float | None
     dram_share: float | None
@@ -29,6 +40,15 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launch_floor_s: dict[str, float]
     launch_floor_from: str
     said: dict[str, str]
+    launch_floor_fitted: tuple[str, ...] = ()
+
+
+class SetAside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A measured row that nothing was fitted to: which, and why."""
+
+    call: str  # `vllm cublas m=4096 n=4096 k=4096 dtype=bf16`
+    time_s: float
+    why: str  # with the time that it cannot be below, or is far from
 
 
 class Residual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +84,10 @@ class Kernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CalibrationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole document. `residuals` are by `kernel.dtype`, `kernels` by `engine.kernel.dtype`."""
+    """The whole document. `residuals` are by `kernel.dtype`, `kernels` by `engine.kernel.dtype`.
+
+    Where calls of a family have networks of their own, their variant follows: `fa3.bf16.decode`.
+    """
 
     format: int
     family: str
@@ -78,6 +101,7 @@ class CalibrationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hardware: Hardware
     kernels: dict[str, Kernel]
     residuals: dict[str, Residual]
+    set_aside: tuple[SetAside, ...] = ()
 
 
 def read(path: str | Path, gpu: str | None = None) -> CalibrationFile:
@@ -148,7 +172,7 @@ def _problem(found: CalibrationFile) -> str:
     for key, one in found.kernels.items():
         if text := _oddity(one):
             return f"kernels.{key}: {text}"
-        if one.method not in (ZERO_SHOT, HARDWARE) and key.partition(".")[2] not in found.residuals:
+        if one.method not in WITHOUT_RESIDUAL and key.partition(".")[2] not in found.residuals:
             return f"kernels.{key}: no residual part for its method {one.method}"
     return next((text for key, one in found.residuals.items() if (text := _misfit(key, one))), "")
 

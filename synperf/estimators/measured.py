@@ -25,6 +25,7 @@ from .shapes import AXES
 
 ORIGIN = "measured"
 Trend = Callable[[KernelFamily, Any, GPU], Estimate]
+OF_THE_TREND = ("launch floor", "sustained rates", "learned")  # assumptions that a measured time does not rest on
 TABLES_HELD = 32  # tables that stay in memory, about 2 MB each
 
 
@@ -115,7 +116,8 @@ def _single(base: Estimate, found: Correction, held: Held, source: Source) -> Es
     """The estimate of one call that the table covers."""
     ones = {n: np.array([getattr(base, n)], dtype=np.float64) for n in ("time_s", "floor_s", "efficiency")}
     columns: dict[str, Any] = {n: float(column[0]) for n, column in _times(ones, found).items()}
-    return replace(base, origin=ORIGIN, extrapolating=False, outside=(), **columns, **_names(base, held, source))
+    names = _names(base, held, source, whole=True)
+    return replace(base, origin=ORIGIN, extrapolating=False, outside=(), **columns, **names)
 
 
 def _mixed(base: Estimate, found: Correction, held: Held, source: Source, size: int) -> Estimate:
@@ -127,7 +129,7 @@ def _mixed(base: Estimate, found: Correction, held: Held, source: Source, size: 
         columns["outside"] = [() if hit else names for hit, names in zip(covered, base.outside, strict=True)]
     if isinstance(base.extrapolating, np.ndarray):
         columns["extrapolating"] = base.extrapolating & ~covered
-    names = _names(base, held, source) if covered.any() else {}
+    names = _names(base, held, source, whole=bool(covered.all())) if covered.any() else {}
     return replace(base, origin=np.where(covered, ORIGIN, _origins(base, size)).astype(object), **columns, **names)
 
 
@@ -144,10 +146,11 @@ def _times(base: dict[str, np.ndarray], found: Correction) -> dict[str, np.ndarr
     }
 
 
-def _names(base: Estimate, held: Held, source: Source) -> dict[str, Any]:
-    """Whose rows they are, beside what the trend says."""
+def _names(base: Estimate, held: Held, source: Source, *, whole: bool) -> dict[str, Any]:
+    """Whose rows they are, beside what the trend says: where the table covers the whole, without what it replaces."""
     said = f"{source.name} ({held.version})" if held.version else source.name
-    return {"versions": {**base.versions, ORIGIN: said}, "assumptions": base.assumptions + held.assumptions}
+    kept = tuple(x for x in base.assumptions if not (whole and x.partition(":")[0] in OF_THE_TREND))
+    return {"versions": {**base.versions, ORIGIN: said}, "assumptions": kept + held.assumptions}
 
 
 def _origins(base: Estimate, size: int) -> np.ndarray:

@@ -18,7 +18,7 @@ class Calibration:
 
     `launch_floor_s` is keyed `"{kernel}.{dtype}"` (the canonical kernel names): the time of a launch with next to
     no work in it. `launch_floor_from` is empty when this GPU was measured, else the key of the GPU whose record
-    stands in.
+    stands in, but for the floors of `launch_floor_fitted`, which are its own.
     """
 
     clock_share: float | None = None  # sustained tensor clock / published clock
@@ -26,6 +26,7 @@ class Calibration:
     l2_share: float | None = None
     launch_floor_s: Mapping[str, float] = field(default_factory=dict)
     launch_floor_from: str = ""
+    launch_floor_fitted: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:

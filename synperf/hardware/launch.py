@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from .calibration import Calibration
 from .dtype import DType
 from .gpu import GPU
 
@@ -22,16 +23,23 @@ def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType) -> tuple[floa
     the least of the family's kernels on that GPU, else of all; 0 where nothing was ever recorded, which is said.
     """
     record = gpu.calibration
-    said = (f"launch floor: measured on {record.launch_floor_from}",) if record.launch_floor_from else ()
-    exact = record.launch_floor_s.get(floor_key(family, kernel, dtype))
+    own = floor_key(family, kernel, dtype)
+    exact = record.launch_floor_s.get(own)
     if exact is not None:
-        return exact, said
+        return exact, _borrowed(record, own)
     starts = (floor_key(family, kernel, ""), "" if family == PLAIN else f"{family}.", "")
     near = next((found for start in starts if (found := _starting(record.launch_floor_s, start, family))), None)
     if near is None:
         return 0.0, ("launch floor: no record, taken as 0",)
     key = min(near, key=lambda name: near[name])
-    return near[key], (*said, f"launch floor: no record of {kernel} {dtype}, that of {key.replace('.', ' ')} stands in")
+    stands_in = f"launch floor: no record of {kernel} {dtype}, that of {key.replace('.', ' ')} stands in"
+    return near[key], (*_borrowed(record, key), stands_in)
+
+
+def _borrowed(record: Calibration, key: str) -> tuple[str, ...]:
+    """From which GPU a floor is, where it is not this one's own."""
+    own = not record.launch_floor_from or key in record.launch_floor_fitted
+    return () if own else (f"launch floor: measured on {record.launch_floor_from}",)
 
 
 def _starting(floors: Mapping[str, float], start: str, family: str) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Measured rows, from every source in one schema."""
 
 from .audit import FileAudit
-from .files import audit_file, read_file, read_files
+from .files import audit_file, family_in, read_file, read_files
 from .schema import Rows
 
-__all__ = ["FileAudit", "Rows", "audit_file", "read_file", "read_files"]
+__all__ = ["FileAudit", "Rows", "audit_file", "family_in", "read_file", "read_files"]

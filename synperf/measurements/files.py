@@ -17,6 +17,7 @@ from .audit import FileAudit, Reading
 from .plausible import check
 from .schema import NUMBERS, Rows
 
+GEMM = "gemm"  # the family of rows that name none
 PUBLISHED = ("pipeweave", "neusight", "vidur")  # modules of formats, the first that matches is taken
 _PARQUET = b"PAR1"
 _BATCH_ROWS = 100_000
@@ -25,7 +26,7 @@ _ALL_ROWS = 2**31
 
 def read_file(
     path: str | Path,
-    family: str = "gemm",
+    family: str = GEMM,
     *,
     gpu: GPU | str | Path | None = None,
     engine: str | None = None,
@@ -47,9 +48,22 @@ def read_file(
     return found.rows
 
 
+def family_in(path: str | Path) -> str:
+    """The family that the first row of a file names in its column `family`; gemm where it names none.
+
+    Raises:
+        FileFormatError: the file is not a table.
+        MissingExtraError: a parquet file, and the extra [data] is not installed.
+    """
+    batches, _ = _opened(Path(path), GEMM)
+    first = next(batches, None)
+    cells = [] if first is None else first.columns.get("family", [])
+    return str(cells[0] or GEMM).strip() if len(cells) else GEMM
+
+
 def read_files(
     paths: Iterable[str | Path],
-    family: str = "gemm",
+    family: str = GEMM,
     *,
     gpu: GPU | str | Path | None = None,
     engine: str | None = None,
@@ -64,7 +78,7 @@ def read_files(
 
 def audit_file(
     path: str | Path,
-    family: str = "gemm",
+    family: str = GEMM,
     *,
     gpu: GPU | str | Path | None = None,
     engine: str | None = None,

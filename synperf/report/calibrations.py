@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ..estimators.calibration_file import CalibrationFile
-from ..hardware import GPU
-from ..units import format_percent
-from .text import labelled, paragraphs, section, table
+from msgspec import to_builtins
 
-_HEADS = ("engine", "kernel", "dtype", "rows", "before", "after", "method")
+from ..estimators.calibration_file import CalibrationFile, SetAside
+from ..hardware import GPU
+from ..hardware.records import typical_shares
+from ..units import counted, format_percent, format_time
+from .text import paragraphs, section, table
+
+_HEADS = ("engine", "kernel", "format", "rows", "before", "after", "method")
+_RATE_HEADS = ("rate", "before", "after", "from")
+_SHARES = ("clock_share", "dram_share")
+_SHOWN = 5  # rows that are set aside, by name
 
 
 def to_dict(found: CalibrationFile, gpu: GPU) -> dict[str, Any]:
-    """Errors and methods by kernel; rates before and after. The coefficients are in the file."""
+    """Errors and methods by kernel; rates before and after; rows set aside. The coefficients are in the file."""
     kernels = [
-        dict(zip(("engine", "kernel", "dtype"), key.split("."), strict=True))
-        | {"method": one.method, "why": one.why, "rows": one.rows, "mape_before": one.before, "mape_after": one.after}
+        _names(key) | {"method": one.method, "why": one.why, "rows": one.rows}
+        | {"mape_before": one.before, "mape_after": one.after}
         for key, one in found.kernels.items()
-    ]
+    ]  # fmt: skip
     hardware, record = found.hardware, gpu.calibration
     return {
         "family": found.family, "gpu": found.gpu, "weights": found.weights, "date": found.date, "seed": found.seed,
@@ -32,44 +39,67 @@ def to_dict(found: CalibrationFile, gpu: GPU) -> dict[str, Any]:
             },
             "said": hardware.said,
         },
+        "set_aside": to_builtins(found.set_aside),
     }  # fmt: skip
 
 
+def _names(key: str) -> dict[str, str]:
+    """Engine, kernel, format and, where there is one, variant."""
+    return dict(zip(("engine", "kernel", "dtype", "variant"), key.split("."), strict=False))
+
+
 def to_text(found: CalibrationFile, gpu: GPU) -> str:
-    """Rates, then the errors of every kernel, then why."""
-    head = f"calibration of {gpu.key} for {found.family} from {found.rows} rows of {', '.join(found.sources)}"
+    """Rates, then the errors of every kernel, then why, then what was set aside."""
+    sources = ", ".join(found.sources)
+    head = f"calibration of {gpu.name} ({gpu.key}) for {found.family} from {counted(found.rows, 'row')} of {sources}"
     rows = [
-        (*key.split("."), f"{one.rows:,}", format_percent(one.before), format_percent(one.after), one.method)
+        (*key.split(".", 2), f"{one.rows:,}", format_percent(one.before), format_percent(one.after), one.method)
         for key, one in found.kernels.items()
     ]
     why = [f"{key}: {one.why}" for key, one in found.kernels.items()]
     return paragraphs(
-        head, _rates(found, gpu), table(_HEADS, rows, ("rows", "before", "after")), section("why", why), _LEGEND
+        head,
+        _rates(found, gpu),
+        table(_HEADS, rows, ("rows", "before", "after")),
+        section("why", why),
+        section(f"set aside: {counted(len(found.set_aside), 'row')}", _set_aside(found.set_aside)),
+        _LEGEND,
     )
 
 
 def _rates(found: CalibrationFile, gpu: GPU) -> str:
+    """Sustained rates and launch floors, before and after, and what tells them."""
     hardware, record = found.hardware, gpu.calibration
-    lines = [(name, _change(getattr(record, name), getattr(hardware, name))) for name in ("clock_share", "dram_share")]
-    lines += [
-        (f"launch floor of {key}", _change(_us(record.launch_floor_s.get(key)), _us(value), " us"))
-        for key, value in hardware.launch_floor_s.items()
-        if record.launch_floor_s.get(key) != value
+    told = {name: text for name, text in hardware.said.items() if name != "how"}
+    lines = [
+        (name, _share(name, getattr(record, name)), _share(name, getattr(hardware, name)), told.pop(name))
+        for name in _SHARES
+        if name in told
     ]
-    said = [f"{name}: {text}" for name, text in hardware.said.items()]
-    return paragraphs(labelled(lines), section("from the rows", said))
+    lines += [
+        (f"floor of {key}", _floor(record.launch_floor_s.get(key)), _floor(hardware.launch_floor_s.get(key)), text)
+        for key, text in told.items()
+    ]
+    return paragraphs(f"rates of the GPU: {hardware.said['how']}", table(_RATE_HEADS, lines, ("before", "after")))
 
 
-def _us(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1e6
+def _share(name: str, value: float | None) -> str:
+    return f"{typical_shares()[name]:.3g} (typical)" if value is None else f"{value:.3g}"
 
 
-def _change(before: float | None, after: float | None, unit: str = "") -> str:
-    old, new = ("typical" if one is None else f"{one:.3g}{unit}" for one in (before, after))
-    return f"{new}, as before" if old == new else f"{old} -> {new}"
+def _floor(seconds: float | None) -> str:
+    return "none" if seconds is None else format_time(seconds)
+
+
+def _set_aside(rows: tuple[SetAside, ...]) -> Iterator[str]:
+    for one in rows[:_SHOWN]:
+        yield f"{one.call} in {format_time(one.time_s)}: {one.why}"
+    if len(rows) > _SHOWN:
+        yield f"and {len(rows) - _SHOWN:,} more, which --json and the file list"
 
 
 _LEGEND = (
-    "Mean absolute relative errors: before by the estimate without your rows, after on rows that were left out of the "
-    "fit, whole weight shapes at a time."
+    "Errors are means of |estimate / measured - 1|: before by the estimate without your rows, after on rows that were "
+    "left out of the fit, whole shapes at a time. A rate that is `tuned` was moved to where the estimates of all rows "
+    "err least. `zero-shot` kept an estimate as it was, `hardware` changed rates alone, `launch floor` that alone."
 )

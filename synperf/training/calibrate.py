@@ -8,27 +8,29 @@ are.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import FieldError
-from ..estimators import analytical, calibrated
-from ..estimators.calibration_file import FORMAT, HARDWARE, CalibrationFile, Hardware, Kernel, render
+from ..errors import FieldError, UnsupportedError
+from ..estimators import calibrated
+from ..estimators.calibration_file import FORMAT, ZERO_SHOT, CalibrationFile, Hardware, Kernel, render
 from ..estimators.weights import Regime, Weights, shipped
 from ..hardware import GPU
+from ..hardware.records import SHARES as RECORDED
 from ..kernels import family
 from ..measurements import Rows
 from ..tables.outfile import replacing
 from ..version import VERSION
 from .calibration_choice import Choice, choose
+from .calibration_floors import with_floors
 from .calibration_hardware import fit_hardware
-from .calibration_tuning import parts_of
+from .calibration_rows import pools, usable
+from .calibration_tuning import SHARES, parts_of
+from .recipe import by_kernel
 
-LEAST_ROWS = 16
-MOST_ROWS = 1000  # of which the fit is made in seconds; more are drawn from
 REGIME_ROWS = 20
 OWN_REGIME_ROWS = 60  # of an engine; with fewer, errors of all engines of the kernel count
 REGIMES_S = (10e-6, 100e-6, float("inf"))
@@ -47,7 +49,7 @@ class CalibrationFit:
     def predict(self, rows: Rows) -> np.ndarray:
         """Seconds, one per row; the rows may be of many engines, kernels and formats."""
         time_s = np.empty(len(rows))
-        for _, index in rows.indices("engine", "kernel", "dtype"):
+        for _, index in rows.indices(*rows.labels()):
             part = rows.take(index)
             kind = family(part.family[0])
             time_s[index] = calibrated.estimate(kind, part.call(), self.gpu, self.file, self.weights).time_s
@@ -59,24 +61,41 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
 
     Raises:
         FieldError: fewer than 16 rows, or rows of another GPU, or such as no GPU of that kind can have.
+        UnsupportedError: nothing of these rows can be corrected.
     """
-    own = _usable(rows, gpu, seed)
-    weights = weights or shipped(str(own.family[0]))
-    parts = parts_of(own, gpu, weights) if weights else []
-    choice = choose(own, parts, gpu, seed)
-    measured = fit_hardware(own, gpu)
-    at = choice.gpu if parts else _nearer(own, gpu, replace(gpu, calibration=measured))
-    check_shares(at)
-    said = dict(measured.provenance) | ({"how": choice.how} if parts else {})
-    kernels = {key: _kernel(key, own, index, gpu, at, choice) for key, index in _by_key(own)}
+    if not len(rows):
+        raise FieldError("rows: there are none; right would be measured calls of one family")
+    name = str(rows.family[0])
+    weights = weights or shipped(name)
+    chosen = usable(rows, gpu, weights, seed)
+    own = chosen.rows
+    choice = with_floors(choose(own, parts_of(own, gpu, weights) if weights else [], gpu, seed), own, gpu, seed)
+    _require_some(choice, name, weights)
+    check_shares(choice.gpu)
     file = CalibrationFile(
-        format=FORMAT, family=str(own.family[0]), gpu=gpu.key,
-        weights=weights.card.sha256[:12] if weights else "", synperf=VERSION,
+        format=FORMAT, family=name, gpu=gpu.key, weights=weights.card.sha256[:12] if weights else "", synperf=VERSION,
         date=datetime.now(UTC).date().isoformat(), seed=seed, rows=len(own),
-        sources=dict(Counter(own.source.astype(str).tolist())), hardware=_hardware(gpu, at, said),
-        kernels=kernels, residuals=choice.residuals,
+        sources=dict(Counter(own.source.astype(str).tolist())), hardware=_hardware(gpu, own, choice),
+        kernels=_kernels(own, choice), residuals=choice.residuals, set_aside=chosen.set_aside,
     )  # fmt: skip
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
+
+
+def _require_some(choice: Choice, name: str, weights: Weights | None) -> None:
+    """Checks that there is something that rows can correct: what has weights, or a launch floor.
+
+    Raises:
+        UnsupportedError: there is nothing.
+    """
+    if choice.served or set(choice.method.values()) != {ZERO_SHOT}:
+        return
+    served = sorted({dtype for card in weights.card.networks for dtype in card.dtypes}) if weights else []
+    right = f"formats with weights: {', '.join(served)}" if served else "a family with weights"
+    formats = sorted({pool.partition(".")[2] for pool in choice.method})
+    why = next(iter(choice.why.values()))
+    raise UnsupportedError(
+        f"rows: nothing of {name} in {' and '.join(formats)} can be corrected: {why}; right would be {right}"
+    )
 
 
 def check_shares(gpu: GPU) -> None:
@@ -104,81 +123,51 @@ def save(fit: CalibrationFit, path: str | Path) -> None:
         part.write_bytes(render(fit.file))
 
 
-def _usable(rows: Rows, gpu: GPU, seed: int) -> Rows:
-    """The rows to fit to: of this GPU, not for tests; of very many, some drawn by the seed.
-
-    Raises:
-        FieldError: too few, or of another GPU.
-    """
-    others = sorted(set(rows.gpu.astype(str).tolist()) - {gpu.key})
-    if others:
-        raise FieldError(
-            f"gpu: the rows are of {', '.join(others)}, not of {gpu.key}; right would be --gpu {others[0]}"
-        )
-    own = rows.take(~rows.is_test & ~rows.biased)
-    if len(own) < LEAST_ROWS:
-        left_out = f" (and {len(rows) - len(own)} for tests)" if len(own) < len(rows) else ""
-        raise FieldError(
-            f"rows: {len(own)}{left_out}; right would be {LEAST_ROWS} or more: `synperf calibrate --plan` lists some"
-        )
-    if len(own) <= MOST_ROWS:
-        return own
-    return own.take(np.sort(np.random.default_rng(seed).choice(len(own), MOST_ROWS, replace=False)))
-
-
-def _by_key(rows: Rows) -> list[tuple[str, np.ndarray]]:
-    return [(".".join(label), index) for label, index in rows.indices("engine", "kernel", "dtype")]
-
-
-def _hardware(before: GPU, after: GPU, said: dict[str, str]) -> Hardware:
-    record, was = after.calibration, before.calibration
-    as_before = dict(record.launch_floor_s) == dict(was.launch_floor_s)
+def _hardware(gpu: GPU, rows: Rows, choice: Choice) -> Hardware:
+    """The rates that were chosen, and how each came to be what it is."""
+    found = fit_hardware(rows, gpu)
+    records = (gpu.calibration, found, choice.gpu.calibration)
+    was, _, now = records
+    said = {"how": choice.how}
+    for name, told in found.provenance.items():
+        if name in SHARES:
+            said[name] = _origin([getattr(record, name) for record in records], told)
+        elif name not in RECORDED:
+            said[name] = _origin([record.launch_floor_s.get(name) for record in records], told)
+    fitted = {key for key, value in now.launch_floor_s.items() if value != was.launch_floor_s.get(key)}
     return Hardware(
-        clock_share=record.clock_share,
-        dram_share=record.dram_share,
-        l2_share=record.l2_share,
-        launch_floor_s=dict(record.launch_floor_s),
-        launch_floor_from=was.launch_floor_from if as_before else "",
+        clock_share=now.clock_share,
+        dram_share=now.dram_share,
+        l2_share=now.l2_share,
+        launch_floor_s=dict(now.launch_floor_s),
+        launch_floor_from=was.launch_floor_from,
         said=said,
+        launch_floor_fitted=tuple(sorted(fitted)),
     )
 
 
-def _kernel(key: str, rows: Rows, index: np.ndarray, before: GPU, after: GPU, choice: Choice) -> Kernel:
-    """What was chosen for one engine, kernel and format, with its held-out errors."""
-    own, pool = rows.take(index), key.partition(".")[2]
-    if pool not in choice.method:
-        errors = [float(np.abs(_analytical_s(own, gpu) / own.time_s - 1.0).mean()) for gpu in (before, after)]
-        return Kernel(
-            method=HARDWARE, why="no weights: the analytical estimate with the launch floor", rows=len(index),
-            before=errors[0], after=errors[1], regimes=(),
-        )  # fmt: skip
-    held_out = np.abs(choice.time_s[index] / own.time_s - 1.0)
-    alike = index if len(index) >= OWN_REGIME_ROWS else _pool(rows, pool)
-    return Kernel(
-        method=choice.method[pool], why=choice.why[pool], rows=len(index),
-        before=float(np.abs(choice.before_s[index] / own.time_s - 1.0).mean()), after=float(held_out.mean()),
-        regimes=regimes(rows.time_s[alike], choice.time_s[alike], key),
-    )  # fmt: skip
+def _origin(values: list[float | None], told: str) -> str:
+    """How a constant came to what it is: its values before, of the rows by themselves, and now; `told` is of these."""
+    was, found, now = values
+    if now == was:
+        return f"kept; {told}"
+    return told if now == found else f"tuned on all rows; {told}"
 
 
-def _pool(rows: Rows, pool: str) -> np.ndarray:
-    """Where the rows of a `kernel.dtype` are."""
-    kernel, dtype = pool.split(".")
-    return np.flatnonzero((rows.kernel == kernel) & (rows.fields["dtype"] == dtype))
-
-
-def _nearer(rows: Rows, before: GPU, after: GPU) -> GPU:
-    """Of two records of a GPU the one whose analytical estimates of the rows are nearer."""
-    errors = [
-        sum(float(np.abs(_analytical_s(part, gpu) / part.time_s - 1.0).sum())
-            for _, part in rows.groups("engine", "kernel", "dtype"))
-        for gpu in (before, after)
-    ]  # fmt: skip
-    return after if errors[1] < errors[0] else before
-
-
-def _analytical_s(rows: Rows, gpu: GPU) -> np.ndarray:
-    found: np.ndarray = analytical.estimate(family(rows.family[0]), rows.call(), gpu).time_s
+def _kernels(rows: Rows, choice: Choice) -> dict[str, Kernel]:
+    """What was chosen for each engine, kernel and format, with its held-out errors."""
+    every, found = pools(rows), {}
+    for (_, engine, kernel, part), index in by_kernel(rows):
+        pool, key = f"{kernel}.{part}", f"{engine}.{kernel}.{part}"
+        before, after = (
+            float(np.abs(time_s[index] / rows.time_s[index] - 1.0).mean())
+            for time_s in (choice.before_s, choice.time_s)
+        )
+        alike = index if len(index) >= OWN_REGIME_ROWS else every[pool]
+        own = regimes(rows.time_s[alike], choice.time_s[alike], key) if pool in choice.served else ()
+        found[key] = Kernel(
+            method=choice.method[pool], why=choice.why[pool], rows=len(index), before=before, after=after, regimes=own
+        )
     return found
 
 

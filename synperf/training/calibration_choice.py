@@ -14,6 +14,7 @@ import numpy as np
 
 from ..estimators.calibration_file import HARDWARE, ZERO_SHOT, Residual
 from ..hardware import GPU
+from ..kernels import family
 from ..measurements import Rows
 from ..units import format_percent
 from .calibration_residual import CANDIDATES, Candidate, Parts, Standard, View, limits, residual_part, solve
@@ -24,6 +25,7 @@ FOLDS = 5
 LEAST_ROWS = 20  # of a kernel and format, for a residual part
 LEAST_SHAPES = 4  # weight shapes, so that one can be left out
 SURE = 2.0  # standard errors
+MOST_ERROR = 1.0  # as much as the measured time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,6 +42,7 @@ class Choice:
     residuals: dict[str, Residual]
     before_s: np.ndarray
     time_s: np.ndarray
+    served: tuple[str, ...] = ()  # kernels and formats that a network answers for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,15 +57,16 @@ def choose(rows: Rows, parts: list[Part], gpu: GPU, seed: int) -> Choice:
     """The steps that held-out rows speak for; without parts there are none to take."""
     if not parts:
         none = np.full(len(rows), np.nan)
-        return Choice(gpu=gpu, how="", method={}, why={}, residuals={}, before_s=none, time_s=none)
+        how = "kept: no weights, through which other rates would be tried"
+        return Choice(gpu=gpu, how=how, method={}, why={}, residuals={}, before_s=none, time_s=none)
     turn, before = folds(rows, seed), seen(parts, gpu, len(rows))
     everything = np.ones(len(rows), dtype=bool)
     held = [_fold(rows, parts, gpu, turn == i) for i in range(turn.max() + 1)]
     errors, after = before.error(rows.time_s), _held_out(held, before)
     known = np.isfinite(before.base_s)
-    better, how = _is_better(errors[known], np.abs(after / rows.time_s - 1.0)[known])
+    better, how = is_better(errors[known], np.abs(after / rows.time_s - 1.0)[known])
     if turn.max() == 0:
-        better, how = False, f"rows of fewer than {LEAST_SHAPES} weight shapes n x k, of which none can be left out"
+        better, how = False, f"{_few_shapes(rows)}, of which none can be left out"
     at = adapted(rows, parts, gpu, everything) if better else gpu
     if not better:
         held = [_Fold(out=turn == i, seen=before) for i in range(turn.max() + 1)]
@@ -96,8 +100,11 @@ def _choice(parts: list[Part], gpu: GPU, how: str, base: _Base) -> Choice:
         if found:
             time_s[index] = held_out
             view, residual = _view(own[0], base.final, index, base.rows)
-            residuals[pool] = residual_part(found, view, residual, own[0].network, own[0].network_name)
-    return Choice(gpu=gpu, how=how, method=method, why=why, residuals=residuals, before_s=base.before_s, time_s=time_s)
+            residuals[pool] = residual_part(found, view, residual, own[0])
+    return Choice(
+        gpu=gpu, how=how, method=method, why=why, residuals=residuals, before_s=base.before_s, time_s=time_s,
+        served=tuple(method),
+    )  # fmt: skip
 
 
 def _best(part: Part, index: np.ndarray, base: _Base) -> tuple[Candidate | None, str, np.ndarray]:
@@ -105,13 +112,13 @@ def _best(part: Part, index: np.ndarray, base: _Base) -> tuple[Candidate | None,
     measured = base.rows.time_s[index]
     start = base.base_s[index]
     if len(index) < LEAST_ROWS:
-        return None, f"no residual part: {len(index)} rows, {LEAST_ROWS} are needed", start
+        return None, f"no residual part: needs {LEAST_ROWS} rows, has {len(index)}", start
     if len(base.held) == 1:
-        return None, f"no residual part: fewer than {LEAST_SHAPES} weight shapes n x k", start
+        return None, f"no residual part: {_few_shapes(base.rows)}", start
     times = _candidates(part, index, base)
     errors = np.abs(times / measured - 1.0)
-    best = int(errors.mean(axis=1).argmin())
-    better, how = _is_better(np.abs(start / measured - 1.0), errors[best])
+    best = int(np.minimum(errors, MOST_ERROR).mean(axis=1).argmin())
+    better, how = is_better(np.abs(start / measured - 1.0), errors[best])
     return (CANDIDATES[best], how, times[best]) if better else (None, f"no residual part: {how}", start)
 
 
@@ -137,8 +144,12 @@ def _candidates(part: Part, index: np.ndarray, base: _Base) -> np.ndarray:
 
 def _view(part: Part, found: Seen, index: np.ndarray, rows: Rows) -> tuple[View, np.ndarray]:
     """The rows of a kernel and format as a residual part sees them, and what the network lacks on them."""
-    view = View.of(part.network, rows.engine[index], found.logs[index], found.hidden[index])
+    view = View.of(part.kind, part.network, rows.engine[index], found.logs[index], found.hidden[index])
     return view, np.log(rows.time_s[index] / found.base_s[index]) - found.correction[index]
+
+
+def _few_shapes(rows: Rows) -> str:
+    return f"rows of fewer than {LEAST_SHAPES} shapes {' x '.join(family(rows.family[0]).shape)}"
 
 
 def folds(rows: Rows, seed: int) -> np.ndarray:
@@ -171,9 +182,12 @@ def _time(found: Seen) -> np.ndarray:
     return time_s
 
 
-def _is_better(before: np.ndarray, after: np.ndarray) -> tuple[bool, str]:
-    """Whether errors of the same rows fell by more than `SURE` standard errors of the difference, in words."""
-    gain = before - after
+def is_better(before: np.ndarray, after: np.ndarray) -> tuple[bool, str]:
+    """Whether errors of the same rows fell by more than `SURE` standard errors of the difference, in words.
+
+    An error counts for `MOST_ERROR` at the most, so that a few rows that nothing has right do not decide.
+    """
+    gain = np.minimum(before, MOST_ERROR) - np.minimum(after, MOST_ERROR)
     doubt = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else np.inf
     change = f"held-out error {format_percent(before.mean())} to {format_percent(after.mean())}"
     better = bool(gain.mean() > SURE * doubt)

@@ -20,7 +20,7 @@ from ..hardware.launch import floor_key, launch_floor
 from ..kernels import family
 from ..measurements import Rows
 from ..numeric import concatenated
-from .hardware_fits import FAR_FROM_RIDGE, LARGE_EXTENT, LITTLE_WORK_S, NO_L2_SHARE, TIMES_L2
+from .hardware_fits import EXTENTS, FAR_FROM_RIDGE, LARGE_EXTENT, LITTLE_WORK_S, NO_L2_SHARE, TIMES_L2
 
 LEAST_SHARE_ROWS = 4  # fewer have seldom one that comes near the rate
 LEAST_FLOOR_ROWS = 3  # of which the median is one that another confirms
@@ -49,12 +49,10 @@ def fit_hardware(rows: Rows, gpu: GPU) -> Calibration:
     """The GPU's calibration with what the rows tell in the place of what was there."""
     floors, said = _floors(rows, gpu)
     own = replace(gpu.calibration, launch_floor_s=MappingProxyType({**gpu.calibration.launch_floor_s, **floors}))
-    parts = [
-        _sample(part, replace(gpu, calibration=own)) for _, part in _parts(rows) if part.fields["dtype"][0] in _RATES
-    ]
+    parts = [_sample(part, replace(gpu, calibration=own)) for part in _parts(rows) if part.fields["dtype"][0] in _RATES]
     found: dict[str, float] = {}
     for name, part in _telling(parts):
-        said[name] = f"kept: {len(part.time_s)} rows can tell it, {LEAST_SHARE_ROWS} are needed"
+        said[name] = f"needs {LEAST_SHARE_ROWS} rows that tell it, has {len(part.time_s)}"
         if len(part.time_s) >= LEAST_SHARE_ROWS:
             value, how = _reached(part, name)
             most = gpu.max_clock_hz / gpu.clock_hz if name == "clock_share" else 1.0
@@ -72,14 +70,14 @@ def fit_hardware(rows: Rows, gpu: GPU) -> Calibration:
 def _floors(rows: Rows, gpu: GPU) -> tuple[dict[str, float], dict[str, str]]:
     """Launch floors by `kernel.dtype` that the rows tell, and what is said of each that occurs."""
     rest: dict[str, list[np.ndarray]] = {}
-    for (kernel, dtype, _), part in _parts(rows):
-        sample = _sample(part, gpu)
+    for part in _parts(rows):
+        sample, kernel, dtype = _sample(part, gpu), part.kernel[0], part.fields["dtype"][0]
         little = sample.take(sample.slowest_s < LITTLE_WORK_S)
         rest.setdefault(floor_key(rows.family[0], kernel, dtype), []).append(little.time_s - little.slowest_s)
     floors, said = {}, {}
     for key, values in rest.items():
         left = np.concatenate(values)
-        said[key] = f"kept: {len(left)} rows have next to no work, {LEAST_FLOOR_ROWS} are needed"
+        said[key] = f"needs {LEAST_FLOOR_ROWS} rows with next to no work, has {len(left)}"
         if len(left) >= LEAST_FLOOR_ROWS:
             floors[key] = round(max(float(np.median(left)), 1e-7), 9)
             said[key] = f"median of {len(left)} rows"
@@ -105,8 +103,8 @@ def _reached(part: _Sample, name: str) -> tuple[float, str]:
     return float(share.max()), "greatest"
 
 
-def _parts(rows: Rows) -> Iterator[tuple[tuple[str, ...], Rows]]:
-    return rows.groups("kernel", "dtype", "engine")
+def _parts(rows: Rows) -> Iterator[Rows]:
+    return (part for _, part in rows.groups(*rows.labels()))
 
 
 def _sample(rows: Rows, gpu: GPU) -> _Sample:
@@ -119,5 +117,5 @@ def _sample(rows: Rows, gpu: GPU) -> _Sample:
         math_s=f.flop / gpu.peak_flop_per_s(call.dtype),
         dram_s=f.compulsory_bytes / gpu.dram_bytes_per_s,
         bytes_over_l2=f.compulsory_bytes / gpu.l2_bytes,
-        least_extent=np.minimum.reduce([rows.fields[name] for name in ("m", "n", "k")]),
+        least_extent=np.minimum.reduce([rows.fields.get(name, np.zeros(len(rows))) for name in EXTENTS]),
     )

@@ -15,8 +15,10 @@ import numpy as np
 from ..estimators.calibrated import bumps, scaled_inputs
 from ..estimators.calibration_file import Residual
 from ..estimators.network import Network
+from ..kernels import KernelFamily
+from .calibration_tuning import Part
 
-COORDINATES = ("m", "n", "k")
+BY_ANOTHER_NAME = ("requests", "rank_inter", "rank_experts")  # inputs that are a field of a call, or its rank's part
 NOISE = 0.08  # of log(time): what repeats and sources of one kernel differ by
 FREEDOM = 3.0  # of Student's t
 ROUNDS = 4  # of reweighting
@@ -58,10 +60,10 @@ class View:
     points: np.ndarray  # (rows, C) scaled coordinates
 
     @classmethod
-    def of(cls, network: Network, engine: np.ndarray, logs: np.ndarray, hidden: np.ndarray) -> View:
+    def of(cls, kind: KernelFamily, network: Network, engine: np.ndarray, logs: np.ndarray, hidden: np.ndarray) -> View:
         """What a network makes of rows."""
         scaled = scaled_inputs(network, logs[:, : len(network.inputs)])
-        columns = [network.inputs.index(name) for name in coordinates(network)]
+        columns = [network.inputs.index(name) for name in coordinates(kind, network)]
         own = hidden[:, : len(network.weights[-1])].astype(np.float64)
         return cls(engine=engine.astype(str), scaled=scaled, hidden=own, points=scaled[:, columns])
 
@@ -72,9 +74,10 @@ class View:
         )
 
 
-def coordinates(network: Network) -> tuple[str, ...]:
-    """The inputs that bumps are placed by."""
-    return tuple(name for name in COORDINATES if name in network.inputs)
+def coordinates(kind: KernelFamily, network: Network) -> tuple[str, ...]:
+    """The inputs that bumps are placed by: fields of the call."""
+    fields = (*kind.field_names(), *BY_ANOTHER_NAME)
+    return tuple(name for name in network.inputs if name in fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -155,8 +158,8 @@ def limits(residual: np.ndarray) -> tuple[float, float]:
     return float(min(residual.min(), 0.0)) - CUT, float(max(residual.max(), 0.0)) + CUT
 
 
-def residual_part(c: Candidate, view: View, residual: np.ndarray, network: Network, name: str) -> Residual:
-    """The fit of a candidate to all rows, as a file holds it."""
+def residual_part(c: Candidate, view: View, residual: np.ndarray, part: Part) -> Residual:
+    """The fit of a candidate to all rows of a kernel and format, as a file holds it; `part` is one of its parts."""
     standard = Standard.of(view)
     alpha = solve(Parts.of(standard, view, view).covariance(c), residual)
     by_input = c.inputs**2 * (standard.inputs(view).T @ alpha)
@@ -166,11 +169,11 @@ def residual_part(c: Candidate, view: View, residual: np.ndarray, network: Netwo
     bumped = bool(c.bump) and view.points.shape[1] > 0
     low, high = limits(residual)
     return Residual(
-        network=name,
+        network=part.network_name,
         shifts={e: float(shared + c.engine**2 * alpha[view.engine == e].sum()) for e in engines},
         input_weights=tuple(by_input.tolist()),
         hidden_weights=tuple(by_hidden.tolist()),
-        coordinates=coordinates(network) if bumped else (),
+        coordinates=coordinates(part.kind, part.network) if bumped else (),
         points=tuple(map(tuple, view.points.tolist())) if bumped else (),
         point_engines=tuple(view.engine.tolist()) if bumped else (),
         heights=tuple((c.bump**2 * alpha).tolist()) if bumped else (),

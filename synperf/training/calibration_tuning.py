@@ -7,13 +7,14 @@ few that reach a rate directly may not come near it. Each value is pulled to whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..estimators import learned
+from ..estimators.calibration_file import pool_of
 from ..estimators.inputs import inputs, logarithms, sustained
 from ..estimators.network import Network
 from ..estimators.weights import Weights
@@ -21,9 +22,10 @@ from ..features import Features, features
 from ..hardware import GPU
 from ..hardware.launch import floor_key
 from ..hardware.records import typical_shares
-from ..kernels import KernelFamily, family
+from ..kernels import KernelFamily
 from ..measurements import Rows
 from .calibration_hardware import fit_hardware
+from .calibration_rows import launches
 
 PULL = 0.1  # a value that moves by a tenth costs as much as
 PULL_COST = 0.1  # this much error of one row
@@ -33,7 +35,7 @@ SHARES = ("clock_share", "dram_share")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Part:
-    """Rows of one engine, kernel and format with what does not depend on rates, and where they are among all."""
+    """Rows that one call can hold with what does not depend on rates, and where they are among all."""
 
     kind: KernelFamily
     call: Any
@@ -42,10 +44,13 @@ class Part:
     network_name: str
     group: int
     index: np.ndarray
+    pool: str  # whose residual part it shares
+    time_s: np.ndarray  # measured
+    tried: dict[tuple[float, float, float], np.ndarray] = field(default_factory=dict)  # errors by shares and floor
 
     @property
-    def pool(self) -> str:
-        """The kernel and format that engines share, as records call them."""
+    def floor(self) -> str:
+        """The kernel and format whose launch floor it has, as records call them."""
         return floor_key(self.kind.name, self.call.kernel, self.call.dtype)
 
 
@@ -59,25 +64,26 @@ class Seen:
     logs: np.ndarray
     hidden: np.ndarray
 
-    def error(self, time_s: np.ndarray, added: np.ndarray | float = 0.0) -> np.ndarray:
-        """(rows,) absolute relative error with something added to the correction."""
-        found = np.maximum(self.base_s * np.exp(self.correction + added), self.floor_s)
+    def error(self, time_s: np.ndarray) -> np.ndarray:
+        """(rows,) absolute relative error."""
+        found = np.maximum(self.base_s * np.exp(self.correction), self.floor_s)
         error: np.ndarray = np.abs(found / time_s - 1.0)
         return error
 
 
 def parts_of(rows: Rows, gpu: GPU, weights: Weights) -> list[Part]:
-    """The rows that some network answers for, by engine, kernel and format."""
+    """The rows that some network answers for, by what one call can hold."""
     found = []
-    for _, index in rows.indices("engine", "kernel", "dtype"):
-        call, kind = rows.take(index).call(), family(rows.family[0])
-        choice = learned.choose(weights, learned.wanted(kind, call, gpu))
+    for index, kind, call in launches(rows):
+        want = learned.wanted(kind, call, gpu)
+        choice = learned.choose(weights, want)
         if choice is not None:
             at = next(i for i, network in enumerate(weights.networks) if network is choice.network)
             found.append(
                 Part(
                     kind=kind, call=call, features=features(kind, call, gpu), network=choice.network,
                     network_name=weights.card.networks[at].name, group=choice.group, index=index,
+                    pool=pool_of(want.kernel, call.dtype, want.variant), time_s=rows.time_s[index],
                 )
             )  # fmt: skip
     return found
@@ -103,55 +109,61 @@ def seen(parts: list[Part], gpu: GPU, size: int) -> Seen:
 def adapted(rows: Rows, parts: list[Part], gpu: GPU, use: np.ndarray) -> GPU:
     """The GPU as the rows of the mask `use` have it: tuned, from what they measure directly where that is nearer."""
     measured = replace(gpu, calibration=fit_hardware(rows.take(use), gpu))
-    errors = [float(np.nansum(seen(parts, one, len(rows)).error(rows.time_s)[use])) for one in (gpu, measured)]
-    return tuned(parts, rows.time_s, measured if errors[1] < errors[0] else gpu, use)
+    total = [sum(float(errors(part, one)[use[part.index]].sum()) for part in parts) for one in (gpu, measured)]
+    return tuned(parts, measured if total[1] < total[0] else gpu, use)
 
 
-def tuned(parts: list[Part], time_s: np.ndarray, gpu: GPU, use: np.ndarray) -> GPU:
+def tuned(parts: list[Part], gpu: GPU, use: np.ndarray) -> GPU:
     """The GPU with the rates of least error on the rows of the mask `use`."""
     own = [part for part in parts if use[part.index].any()]
     if not own:
         return gpu
-    pools = sorted({part.pool for part in own})
-    x = np.zeros(len(SHARES) + len(pools))
-    best = _cost(own, time_s, gpu, pools, x, use)
+    keys = sorted({part.floor for part in own})
+    x = np.zeros(len(SHARES) + len(keys))
+    best = _cost(own, gpu, keys, x, use)
     for step in STEPS:
         for i in range(len(x)):
             for move in (-step, step):
                 tried = x.copy()
                 tried[i] += move
-                cost = _cost(own, time_s, gpu, pools, tried, use)
+                cost = _cost(own, gpu, keys, tried, use)
                 if cost < best:
                     best, x = cost, tried
-    return moved(gpu, own, pools, x)
+    return moved(gpu, own, keys, x)
 
 
-def moved(gpu: GPU, parts: list[Part], pools: list[str], x: np.ndarray) -> GPU:
-    """The GPU with shares and the launch floors of `pools` times exp(x)."""
+def moved(gpu: GPU, parts: list[Part], keys: list[str], x: np.ndarray) -> GPU:
+    """The GPU with shares and the launch floors of `keys` times exp(x)."""
     record, typical = gpu.calibration, typical_shares()
     clock, dram = (
         float((getattr(record, name) or typical[name]) * np.exp(by)) if by else getattr(record, name)
         for name, by in zip(SHARES, x, strict=False)
     )
     floors: dict[str, float] = {}
-    first = {part.pool: part for part in reversed(parts)}
-    for pool, by in zip(pools, x[len(SHARES) :], strict=True):
+    first = {part.floor: part for part in reversed(parts)}
+    for key, by in zip(keys, x[len(SHARES) :], strict=True):
         if by:
-            part = first[pool]
+            part = first[key]
             floor_s = sustained(gpu, part.kind.name, part.call.kernel, part.call.dtype).launch_s
-            floors[pool] = floor_s * float(np.exp(by))
+            floors[key] = floor_s * float(np.exp(by))
     merged: Mapping[str, float] = MappingProxyType({**record.launch_floor_s, **floors})
     found = replace(record, launch_floor_s=merged, clock_share=clock, dram_share=dram)
     return replace(gpu, calibration=found)
 
 
-def _cost(parts: list[Part], time_s: np.ndarray, gpu: GPU, pools: list[str], x: np.ndarray, use: np.ndarray) -> float:
-    """Sum of the errors of the rows in use, and what the moves cost."""
-    at, total = moved(gpu, parts, pools, x), 0.0
-    for part in parts:
-        rates = sustained(at, part.kind.name, part.call.kernel, part.call.dtype)
-        base_s, named = inputs(part.kind, part.call, at, part.features, rates)
+def errors(part: Part, gpu: GPU) -> np.ndarray:
+    """(rows,) absolute relative errors of the network's answers at the rates of a GPU; what was tried once is kept."""
+    rates = sustained(gpu, part.kind.name, part.call.kernel, part.call.dtype)
+    at = (rates.clock_share, rates.dram_share, rates.launch_s)
+    if at not in part.tried:
+        base_s, named = inputs(part.kind, part.call, gpu, part.features, rates)
         ratio = np.exp(part.network.correction(logarithms(named, base_s), part.group))
-        error = np.abs(np.maximum(base_s * ratio, part.features.floor_s) / time_s[part.index] - 1.0)
-        total += float(error[use[part.index]].sum())
+        part.tried[at] = np.abs(np.maximum(base_s * ratio, part.features.floor_s) / part.time_s - 1.0)
+    return part.tried[at]
+
+
+def _cost(parts: list[Part], gpu: GPU, keys: list[str], x: np.ndarray, use: np.ndarray) -> float:
+    """Sum of the errors of the rows in use, and what the moves cost."""
+    at = moved(gpu, parts, keys, x)
+    total = sum(float(errors(part, at)[use[part.index]].sum()) for part in parts)
     return total + PULL_COST * float(((x / PULL) ** 2).sum())

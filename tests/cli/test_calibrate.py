@@ -8,6 +8,7 @@ import pytest
 from synperf.estimators import analytical, learned, weights
 from synperf.hardware import gpu
 from synperf.kernels import family
+from synperf.kernels.attention_call import Attention
 from synperf.kernels.gemm_call import Gemm
 
 from ..training.calibration_rows import WEIGHTS, rows
@@ -45,7 +46,7 @@ def test_the_table_has_errors_before_and_after(measured, tmp_path):
     assert line.split()[:3] == ["vllm", "cublas", "bf16"]
     before, after = (float(cell) for cell in line.replace("%", "").split()[4:6])
     assert after < 8 < 20 < before
-    assert "from the rows" in seen.out
+    assert "rates of the GPU: tuned: held-out error" in seen.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["h100.json", "rows.csv"]
 
 
@@ -55,6 +56,7 @@ def test_json_is_one_document_and_nothing_is_written_without_out(measured, tmp_p
     assert found["gpu"] == "h100_sxm"
     assert found["kernels"][0]["mape_after"] < 0.08 < found["kernels"][0]["mape_before"]
     assert set(found["hardware"]) == {"clock_share", "dram_share", "launch_floor_s", "said"}
+    assert found["set_aside"] == []
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
 
 
@@ -71,13 +73,49 @@ def test_predict_uses_the_file(measured, tmp_path):
     assert_refused(invoke("predict", *other))
 
 
-def test_without_weights_the_launch_floor_is_calibrated(measured, monkeypatch):
-    from synperf.training import calibrate
+def test_formats_of_which_nothing_can_be_corrected_are_refused_and_nothing_is_written(measured, tmp_path):
+    text = measured.read_text().replace("time_us", "dtype,time_us").splitlines()
+    lines = [
+        text[0],
+        *(",".join([*line.split(",")[:-1], "fp32", f"{9 * float(line.split(',')[-1])}"]) for line in text[1:]),
+    ]
+    (tmp_path / "fp32.csv").write_text("\n".join(lines))
+    out = tmp_path / "h100.json"
+    seen = invoke("calibrate", str(tmp_path / "fp32.csv"), "--gpu", "h100_sxm", "--out", str(out))
+    assert_refused(seen)
+    assert "nothing of gemm in fp32 can be corrected: no weights" in seen.err
+    assert "right would be formats with weights: bf16" in seen.err
+    assert not out.exists()
 
-    monkeypatch.setattr(calibrate, "shipped", lambda _: None)
-    seen = invoke("calibrate", str(measured), "--gpu", "h100_sxm")
-    assert seen.code == 0
-    assert "no weights: the analytical estimate" in seen.out
+
+@pytest.mark.usefixtures("with_weights")
+def test_rows_that_cannot_be_are_named_in_the_table_and_in_json(measured, tmp_path):
+    (tmp_path / "odd.csv").write_text(measured.read_text() + "\n4096,4096,4096,vllm,cublas,0.2")
+    seen = invoke("calibrate", str(tmp_path / "odd.csv"), "--gpu", "h100_sxm")
+    assert "set aside: 1 row\n  vllm cublas m=4096 n=4096 k=4096 batch=1 dtype=bf16 in 200 ns: below its" in seen.out
+    (one,) = json.loads(invoke("calibrate", str(tmp_path / "odd.csv"), "--gpu", "h100_sxm", "--json").out)["set_aside"]
+    assert one["call"] == "vllm cublas m=4096 n=4096 k=4096 batch=1 dtype=bf16"
+    assert one["time_s"] == pytest.approx(2e-7)
+
+
+def test_rows_of_another_family_are_told_by_their_column_or_by_an_option(tmp_path):
+    sizes = [(batch, kv, heads) for batch in (1, 8, 64) for kv in (512, 4096) for heads in (8, 16, 32)]
+    batch, kv, heads = np.array(sizes, dtype=float).T
+    call = Attention(batch=batch, q_len=1, kv_len=kv, heads=heads, kv_heads=8, head_dim=128, engine="vllm")
+    time_us = learned.estimate(family("attention"), call, gpu("l40")).time_s * 1e6
+    rest = [f"{b},1,{kv},{h},8,128,vllm,{t}" for (b, kv, h), t in zip(sizes, time_us.tolist(), strict=True)]
+    head, named, bare = (
+        "batch,q_len,kv_len,heads,kv_heads,head_dim,engine,time_us",
+        tmp_path / "a.csv",
+        tmp_path / "b.csv",
+    )
+    named.write_text("\n".join([f"family,{head}", *(f"attention,{line}" for line in rest)]))
+    bare.write_text("\n".join([head, *rest]))
+    for arguments in ((str(named),), (str(bare), "--family", "attention")):
+        seen = invoke("calibrate", *arguments, "--gpu", "l40")
+        assert (seen.code, seen.err) == (0, "")
+        assert "for attention from 18 rows" in seen.out
+        assert "bf16.decode" in seen.out
 
 
 def test_the_plan_is_csv_that_is_read_back_when_filled_in(tmp_path):
@@ -91,8 +129,9 @@ def test_the_plan_is_csv_that_is_read_back_when_filled_in(tmp_path):
     path.write_text("\n".join([head, *(f"{line}{t}" for line, t in zip(lines, time_us.tolist(), strict=True))]))
     done = invoke("calibrate", str(path), "--gpu", "h100_sxm")
     assert done.code == 0
-    assert "clock_share: greatest of 8 rows" in done.out
-    assert "dram_share: greatest of 8 rows" in done.out
+    shares = [line for line in done.out.splitlines() if line.startswith(("clock_share", "dram_share"))]
+    assert all(line.endswith("greatest of 8 rows") for line in shares)
+    assert len(shares) == 2
 
 
 @pytest.mark.parametrize(
@@ -108,6 +147,8 @@ def test_the_plan_is_csv_that_is_read_back_when_filled_in(tmp_path):
         (("ROWS", "--gpu", "h100_sxm", "--out", "none/there.json"), "out: "),
         (("ROWS", "--gpu", "h100_sxm", "--plan"), "rows: it does not go with --plan"),
         (("--gpu", "h100_sxm", "--plan", "--json"), "json: it does not go with --plan"),
+        (("--gpu", "h100_sxm", "--plan", "--family", "attention"), "family: it does not go with --plan"),
+        (("ROWS", "--gpu", "h100_sxm", "--family", "gem"), "no measured family named 'gem'"),
         (("--gpu", "h100_sxm", "--plan", "--dtype", "fp9"), "dtype"),
         (("ROWS", "--gpu", "h100_sxm", "--engine", "ollama", "--seed", "x"), "seed"),
     ],

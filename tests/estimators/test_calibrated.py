@@ -40,6 +40,58 @@ def test_a_kernel_with_a_residual_part_is_calibrated_and_says_so(found):
     assert one.floor_s < one.low_s < one.time_s < one.high_s
 
 
+L40 = hardware.gpu("l40")  # nobody measured it: its launch floors are borrowed, its rates typical
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    """Rows of a GPU without a record, in which only the rates differ."""
+    slow = replace(L40, calibration=replace(L40.calibration, clock_share=0.55, dram_share=0.6))
+    one = rows(60, gpu=slow, noise=0.01)
+    return fit_calibration(replace(one, gpu=np.full(60, "l40", dtype=object)), L40, WEIGHTS).file
+
+
+def test_what_a_calibration_replaces_is_no_longer_assumed(unseen):
+    before = learned.estimate(GEMM, CALL, L40, WEIGHTS)
+    after = estimate(CALL, unseen, L40)
+    assert {said.partition(":")[0] for said in before.assumptions} >= {"sustained rates", "learned"}
+    assert unseen.hardware.said["how"].startswith("tuned: ")
+    assert not any(said.startswith(("sustained rates", "learned")) for said in after.assumptions)
+    assert "gpu" in before.outside
+    assert "gpu" not in after.outside
+    share = f"clock_share {unseen.hardware.clock_share:.3g}"
+    assert share in after.assumptions[-1]
+    assert after.assumptions[-1].endswith("from 60 rows of cublas bf16 in vllm")
+
+
+def test_an_engine_without_rows_still_says_that_it_was_not_measured(unseen):
+    one = estimate(replace(CALL, engine="trtllm"), unseen, L40)
+    assert any(said.startswith("learned: not measured on this GPU") for said in one.assumptions)
+    assert one.assumptions[-1].endswith("no row of cublas bf16 in trtllm")
+
+
+def test_a_borrowed_launch_floor_is_named_where_it_was_not_fitted(found):
+    fitted = msgspec.structs.replace(
+        found.hardware, launch_floor_from="l40s", launch_floor_fitted=("cublas.bf16",),
+        launch_floor_s={"cublas.bf16": 5e-6, "cublas.fp32": 2e-6},
+    )  # fmt: skip
+    own, other = (
+        estimate(replace(CALL, dtype=dtype), msgspec.structs.replace(found, hardware=fitted)).assumptions
+        for dtype in (CALL.dtype, hardware.DType.FP32)
+    )
+    borrowed = "launch floor: measured on l40s"
+    assert borrowed not in own
+    assert borrowed in other
+
+
+def test_a_calibration_that_changed_nothing_says_so():
+    kept = fit_calibration(rows(), H100, WEIGHTS).file
+    assert kept.kernels["vllm.cublas.bf16"].method == "zero-shot"
+    one = estimate(CALL, kept)
+    assert one.assumptions[-1].endswith(": changed nothing; from 100 rows of cublas bf16 in vllm")
+    assert one.assumptions[:-1] == learned.estimate(GEMM, CALL, H100, WEIGHTS).assumptions
+
+
 def test_another_engine_has_the_learned_estimate_on_the_calibrated_gpu(found):
     other = replace(CALL, engine="trtllm")
     one = estimate(other, found)

@@ -301,6 +301,21 @@ def test_a_measured_answer_does_not_extrapolate_though_its_trend_does():
     assert estimator.estimate(GEMM, Gemm(m=32, n=40_000, k=512), TOY).origin == "learned"
 
 
+def assuming(kind, call, gpu):
+    """A trend that says what it rests on."""
+    said = ("launch floor: x", "sustained rates: x", "learned: x", "l2: x")
+    return replace(analytical.estimate(kind, call, gpu), assumptions=said)
+
+
+def test_a_measured_answer_does_not_rest_on_what_its_trend_assumes():
+    estimator = measured(rows(), assuming)
+    kept = ("l2: x", "timings of 1.0 are samples of one kernel")
+    assert estimator.estimate(GEMM, Gemm(m=32, n=512, k=512), TOY).assumptions == kept
+    assert estimator.estimate(GEMM, Gemm(m=[32, 16], n=[512, 700], k=512), TOY).assumptions == kept
+    mixed = estimator.estimate(GEMM, Gemm(m=[32, 32], n=[512, 40_000], k=512), TOY)
+    assert mixed.assumptions == ("launch floor: x", "sustained rates: x", "learned: x", *kept)
+
+
 def test_intervals_of_new_shapes_are_wider_by_what_a_fitted_trend_errs_more_on_others():
     found = rows(factor=1.05 * np.exp(np.random.default_rng(3).normal(0, 0.01, len(GRID))))
     source, call = Source.of(found), Gemm(m=32, n=700, k=700)

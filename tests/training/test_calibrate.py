@@ -91,7 +91,7 @@ def test_engines_of_one_kernel_differ():
 def test_a_kernel_with_few_rows_keeps_the_learned_estimate_and_says_so():
     found = fit(rows(18, factor=lambda _: 1.01, noise=0.01))
     assert found.file.residuals == {}
-    assert found.file.kernels[KEY].why == "no residual part: 18 rows, 20 are needed"
+    assert found.file.kernels[KEY].why == "no residual part: needs 20 rows, has 18"
 
 
 def test_rows_of_few_weight_shapes_are_not_trusted():
@@ -100,7 +100,7 @@ def test_rows_of_few_weight_shapes_are_not_trusted():
     found = blank(m, np.where(m % 2, 512, 1024), np.full(60, 1024))
     kept = fit(replace(found, time_s=1.5 * learned_s(found)))
     assert kept.file.kernels[KEY].method == "zero-shot"
-    assert "weight shapes" in kept.file.kernels[KEY].why
+    assert kept.file.kernels[KEY].why == "no residual part: rows of fewer than 4 shapes n x k"
 
 
 def test_whole_weight_shapes_are_left_out():
@@ -167,6 +167,7 @@ def test_without_weights_the_launch_floor_is_all_there_is():
     )
     assert fitted.file.hardware.launch_floor_s["cublas.fp16"] == pytest.approx(9e-6, rel=0.05)
     kernel = fitted.file.kernels["torch.cublas.fp16"]
+    assert kernel.method == "launch floor"
     assert kernel.after < 0.05 < kernel.before
     assert fitted.predict(found) == pytest.approx(9e-6, rel=0.05)
 

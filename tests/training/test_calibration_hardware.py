@@ -40,7 +40,7 @@ def test_sixteen_planned_rows_tell_both_shares():
 def test_what_no_row_tells_stays_and_is_said():
     found = fit_hardware(measured(0.6, 0.7, PLAN[:, :8]), H100)
     assert (found.clock_share, found.dram_share) == (pytest.approx(0.6), H100.calibration.dram_share)
-    assert found.provenance["dram_share"] == "kept: 0 rows can tell it, 4 are needed"
+    assert found.provenance["dram_share"] == "needs 4 rows that tell it, has 0"
 
 
 def test_no_share_is_beyond_what_the_gpu_can():

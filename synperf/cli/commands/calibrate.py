@@ -10,7 +10,7 @@ Errors before and after are of rows that were left out of the fit; what is not s
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +26,9 @@ def calibrate(
         Path | None, typer.Argument(metavar="ROWS", help="measured rows: .csv, .jsonl or .parquet, as in measurements")
     ] = None,
     gpu: GpuName = None,
+    family: Annotated[
+        str | None, typer.Option(metavar="NAME", help="family of the rows, where their column family does not say it")
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the calibration, as JSON")] = None,
     engine: Annotated[str | None, typer.Option(metavar="NAME", help="engine of rows that name none")] = None,
     kernel: Annotated[str | None, typer.Option(metavar="NAME", help="kernel of rows that name none")] = None,
@@ -37,11 +40,11 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     if plan:
-        _plan(rows, out, as_json, device(gpu, None), dtype)
+        _plan({"rows": rows, "out": out, "json": as_json or None, "family": family}, device(gpu, None), dtype)
         return
     if rows is None:
         raise FieldError("rows: none given; right would be a file of measured rows, or --plan for what to measure")
-    from ...measurements import read_file  # --help needs none of them
+    from ...measurements import family_in, read_file  # --help needs none of them
     from ...report import calibrations
     from ...tables.outfile import require_other, require_place
     from ...training.calibrate import fit_calibration, save
@@ -50,18 +53,21 @@ def calibrate(
         require_other("out", out, {"rows": rows, "gpu": gpu})
         require_place("out", out)
     one = device(gpu, None)
-    fit = fit_calibration(read_file(rows, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
+    kind = family or family_in(rows)
+    fit = fit_calibration(read_file(rows, kind, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
     shown = text_of(as_json, lambda: calibrations.to_dict(fit.file, one), lambda: calibrations.to_text(fit.file, one))
     if out is not None:
         save(fit, out)
     print(shown)
 
 
-def _plan(rows: Path | None, out: Path | None, as_json: bool, gpu: GPU, dtype: str) -> None:
-    """Prints the shapes to measure."""
+def _plan(others: dict[str, Any], gpu: GPU, dtype: str) -> None:
+    """Prints the shapes to measure; no other option goes with it."""
     from ...training.calibration_plan import plan_csv
 
-    for name, given in (("rows", rows), ("out", out), ("json", as_json or None)):
+    for name, given in others.items():
         if given is not None:
-            raise FieldError(f"{name}: it does not go with --plan, which prints CSV; right would be one of the two")
+            raise FieldError(
+                f"{name}: it does not go with --plan, which prints CSV of GEMMs; right would be one of the two"
+            )
     print(plan_csv(gpu, dtype_of("dtype", dtype)))
