@@ -166,7 +166,7 @@ class Course:
         draw = np.random.default_rng(seed)  # not torch's own, which other threads draw from
         self.layers = [_layer(a, b, draw) for a, b in pairwise(sizes)]
         self.parameters = [p for layer in self.layers for p in layer.parameters()]
-        self.optimizer = torch.optim.AdamW(self.parameters, weight_decay=settings.weight_decay)
+        self.optimizer = torch.optim.AdamW(self.parameters, weight_decay=settings.weight_decay, fused=True)
 
     def run(self, x: np.ndarray, target: np.ndarray, path: Path | None, progress: Progress | None) -> None:
         """The epochs that are left; after each, the state goes to `path`."""
