@@ -215,8 +215,10 @@ def family_of(call: Call) -> KernelFamily:
 
 def _best(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
     """The learned estimate where there are weights for the format, else the analytical one."""
-    known = learned.covers(kind, call, gpu, weights)
-    return learned.estimate(kind, call, gpu, weights) if known else analytical.estimate(kind, call, gpu)
+    if parts := learned.by_variant(kind, call):
+        return Estimate.gather([(rows, _best(kind, part, gpu, weights)) for rows, part in parts])
+    found = learned.known(kind, call, gpu, weights)
+    return analytical.estimate(kind, call, gpu) if found is None else found
 
 
 @cache
@@ -236,8 +238,10 @@ def measured(*, with_test: bool = True) -> Estimator:
 
 def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     """What measured tables correct: the larger learned estimate where there is one, else as `_best`."""
-    known = learned.covers(kind, call, gpu)
-    return learned.of_tables(kind, call, gpu) if known else analytical.estimate(kind, call, gpu)
+    if parts := learned.by_variant(kind, call):
+        return Estimate.gather([(rows, _trend(kind, part, gpu)) for rows, part in parts])
+    found = learned.of_tables(kind, call, gpu)
+    return analytical.estimate(kind, call, gpu) if found is None else found
 
 
 def _widening(key: Key, gpu: GPU) -> float:

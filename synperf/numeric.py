@@ -18,9 +18,8 @@ Number = Any  # int, float or a float64 array of one length; mypy cannot follow 
 
 
 def concatenated(parts: Sequence[Any]) -> dict[str, np.ndarray]:
-    """The array fields of records of one dataclass by name, one part after the other."""
-    first = parts[0]
-    names = [f.name for f in fields(first) if isinstance(getattr(first, f.name), np.ndarray)]
+    """The fields that are arrays in all records of one dataclass by name, one part after the other."""
+    names = [f.name for f in fields(parts[0]) if all(isinstance(getattr(part, f.name), np.ndarray) for part in parts)]
     return {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
 
 

@@ -40,8 +40,12 @@ class Estimate:
     def join(cls, parts: Sequence[Estimate]) -> Estimate:
         """Column estimates of one engine and kernel, one after the other; what any part rests on, all rest on."""
         columns: dict[str, Any] = concatenated(parts)
-        if isinstance(parts[0].outside, list):
-            columns["outside"] = [names for part in parts for names in part.outside]
+        if any(isinstance(part.outside, list) for part in parts):
+            columns["outside"] = [names for part in parts for names in part._rows_outside()]
+            columns["extrapolating"] = np.array([bool(names) for names in columns["outside"]])
+        if "origin" in columns or len({part.origin for part in parts}) > 1:
+            origins = [np.broadcast_to(np.asarray(part.origin, dtype=object), len(part)) for part in parts]
+            columns["origin"] = np.concatenate(origins)
         columns["assumptions"] = tuple(dict.fromkeys(said for part in parts for said in part.assumptions))
         columns["versions"] = {name: version for part in parts for name, version in part.versions.items()}
         return replace(parts[0], **columns)
@@ -57,6 +61,9 @@ class Estimate:
         if isinstance(joined.outside, list):
             columns["outside"] = [joined.outside[i] for i in order.tolist()]
         return replace(joined, **columns)
+
+    def _rows_outside(self) -> list[tuple[str, ...]]:
+        return self.outside if isinstance(self.outside, list) else [self.outside] * len(self)
 
     def __len__(self) -> int:
         """Number of rows of a column estimate."""

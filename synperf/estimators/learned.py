@@ -87,16 +87,6 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     return Wanted(gpu.key, call.dtype, engine, kernel, name)
 
 
-def covers(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> bool:
-    """Whether the shipped or the given weights have an answer for the format, and for every variant among the calls.
-
-    Raises: as `wanted`.
-    """
-    weights = weights or shipped(kind.name)
-    parts = [part for _, part in by_variant(kind, call)] or [call]
-    return weights is not None and all(choose(weights, wanted(kind, part, gpu)) is not None for part in parts)
-
-
 def by_variant(kind: KernelFamily, call: Any) -> list[tuple[np.ndarray, Any]]:
     """(rows, calls) of each variant among columns of calls; empty where there is one alone."""
     variant = kind.variant(call)
@@ -117,18 +107,25 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
     if parts := by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, weights)) for rows, part in parts])
     want = wanted(kind, call, gpu)
-    found = answer(kind, call, gpu, want, weights)
-    return finish(kind, call, gpu, (want.engine, want.kernel), found, found.correction, found.choice.regimes)
+    return _finished(kind, call, gpu, want, answer(kind, call, gpu, want, weights))
 
 
-def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
+def known(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate | None:
+    """As `estimate`, of calls of one variant; None where the weights have no answer for it or its format."""
+    want = wanted(kind, call, gpu)
+    weights = weights or shipped(kind.name)
+    choice = choose(weights, want) if weights else None
+    return None if choice is None else _finished(kind, call, gpu, want, _answer(kind, call, gpu, want, choice))
+
+
+def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate | None:
     """The estimate that measured tables stand on: that of the larger weights, where they know the GPU and kernel.
 
-    Raises: as `estimate`.
+    Raises: as `known`.
     """
     weights = shipped(larger(kind.name))
-    known = weights is not None and choose(weights, wanted(kind, call, gpu)) is not None
-    return estimate(kind, call, gpu, weights if known else None)
+    found = None if weights is None else known(kind, call, gpu, weights)
+    return known(kind, call, gpu) if found is None else found
 
 
 def widening(want: Wanted, family: str) -> float:
@@ -152,6 +149,10 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
         )
         said = "engine=plain, which is the analytical estimate" if plain else what
         raise UnsupportedError(f"origin: no weights for {said}; right would be another origin")
+    return _answer(kind, call, gpu, want, choice)
+
+
+def _answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, choice: Choice) -> Answer:
     f = features(kind, call, gpu)
     rates = sustained(gpu, kind.name, want.kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
@@ -161,6 +162,10 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
     return Answer(
         features=f, rates=rates, choice=choice, base_s=base_s, logs=logs, hidden=hidden, correction=correction
     )
+
+
+def _finished(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, found: Answer) -> Estimate:
+    return finish(kind, call, gpu, (want.engine, want.kernel), found, found.correction, found.choice.regimes)
 
 
 def finish(

@@ -1,12 +1,16 @@
 """The learned estimate: which network answers, what it says of itself, and that it stays within physics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from msgspec import structs
 
-from synperf import hardware
+from synperf import Attention, hardware, predict
 from synperf.errors import UnsupportedError
 from synperf.estimators import learned
 from synperf.estimators.learned import Wanted, choose, estimate
+from synperf.estimators.weights import shipped
 from synperf.features import features
 from synperf.hardware import DType
 from synperf.kernels import family
@@ -129,3 +133,20 @@ def test_the_base_is_launch_floor_and_roofline_at_sustained_rates():
 def test_a_gpu_without_a_record_has_typical_shares_and_says_so():
     assert any(text.startswith("sustained rates: not measured") for text in answer(gpu=L20).assumptions)
     assert not any("sustained" in text for text in answer().assumptions)
+
+
+def test_calls_of_a_variant_without_weights_are_analytical_beside_learned_ones():
+    whole = shipped("attention")
+    some = [i for i, card in enumerate(whole.card.networks) if card.variant == "decode"]
+    networks = tuple(whole.card.networks[i] for i in some)
+    decode = replace(
+        whole, card=structs.replace(whole.card, networks=networks), networks=tuple(whole.networks[i] for i in some)
+    )
+    lengths, shape = [(1, 500), (64, 64), (1, 70000)], {"heads": 32, "kv_heads": 8, "head_dim": 128}
+    q, kv = (list(column) for column in zip(*lengths, strict=True))
+    many = predict(Attention(q_len=q, kv_len=kv, **shape), "h100_sxm", weights=decode)
+    assert many.origin.tolist() == ["learned", "analytical", "learned"]
+    for i, (own_q, own_kv) in enumerate(lengths):
+        one = predict(Attention(q_len=own_q, kv_len=own_kv, **shape), "h100_sxm", weights=decode)
+        assert many.time_s[i] == pytest.approx(one.time_s, rel=1e-5)
+        assert (many.outside[i], many.extrapolating[i]) == (one.outside, one.extrapolating)
