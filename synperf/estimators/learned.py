@@ -221,13 +221,13 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside + given
     fields = kind.always_one
-    beyond = network.outside(found.logs, found.choice.group)
     if single:
         for name in fields:
             if getattr(call, name) != 1:
                 always += (name,)
-        bits = beyond.tobytes()
-        return _shown(always, network.inputs, bits) if _SET in bits else always
+        bits = network.outside_of_one(found.logs, found.choice.group)
+        return _shown_of_one(always, network, bits) if _SET in bits else always
+    beyond = network.outside(found.logs, found.choice.group)
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond)) for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), [*columns, *beyond.T])
 
@@ -276,6 +276,11 @@ def _codes(bits: np.ndarray) -> np.ndarray:
             code = np.unique(code, return_inverse=True)[1]
         code = 2 * code + column
     return code
+
+
+@lru_cache(maxsize=65536)
+def _shown_of_one(always: tuple[str, ...], network: Network, beyond: bytes) -> tuple[str, ...]:
+    return _shown(always, network.inputs, beyond)
 
 
 @lru_cache(maxsize=65536)

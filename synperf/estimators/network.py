@@ -63,6 +63,13 @@ class Network:
         cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
         return cut.astype(np.float64)
 
+    def outside_of_one(self, logs: np.ndarray, group: int) -> bytes:
+        """As `outside`, of one row: a byte for each input."""
+        low, high = _made(self).ranges[group]
+        row = logs[0]
+        beyond: bytes = ((row < low) | (row > high)).tobytes()
+        return beyond
+
     def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, D) whether an input is outside the training range of the group."""
         outside: np.ndarray = (logs < self.group_low[group]) | (logs > self.group_high[group])
@@ -95,6 +102,7 @@ class _Made:
     last_bias: float
     out_low: list[float]
     out_high: list[float]
+    ranges: tuple[tuple[np.ndarray, np.ndarray], ...]  # of the inputs, by group
 
 
 def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.ndarray:
@@ -131,6 +139,7 @@ def _made(n: Network) -> _Made:
         last_bias=float(n.biases[-1][0]),
         out_low=n.out_low.tolist(),
         out_high=n.out_high.tolist(),
+        ranges=tuple(zip(n.group_low, n.group_high, strict=True)),
     )
 
 

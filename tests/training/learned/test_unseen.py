@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from synperf.training.learned.unseen import MEANT, TAILS, Case, unseen
+from synperf.training.learned.unseen import LEAST, MEANT, TAILS, Case, unseen
 
 
 def case(name, *, has_kin=False, size=0.1, bias=0.0, seed=0, rows=3000):
@@ -38,6 +38,14 @@ def test_tails_grow_until_cases_that_are_off_are_held_on_average():
     apart = unseen("bf16", [case("d", bias=-0.1, seed=1), case("e", bias=0.1, seed=2), case("f", bias=0.0, seed=3)])
     assert np.mean([score["coverage"] for score in apart.left_out.values()]) >= MEANT
     assert apart.regimes[""][0].high > 1.5 * alike.regimes[""][0].high
+
+
+def test_tails_grow_until_the_worst_case_is_held_nearly_as_well():
+    cases = [case(name, seed=i) for i, name in enumerate("abcde")] + [case("odd", bias=0.14, seed=9)]
+    found = unseen("bf16", cases)
+    held = {name: score["coverage"] for name, score in found.left_out.items()}
+    assert np.mean(list(held.values())) > MEANT + 0.02
+    assert LEAST <= held["odd"] < 0.8
 
 
 def test_a_case_that_no_other_is_like_is_not_hidden():
