@@ -56,8 +56,8 @@ class Settings:
         return self.epochs * max(self.hidden)
 
     @classmethod
-    def of_left_out(cls, rows: int, family: str) -> Settings:
-        """For networks that only measure what an unseen GPU costs: some thousand steps of larger batches."""
+    def that_measure(cls, rows: int, family: str) -> Settings:
+        """For networks that only measure what an unseen GPU or shape costs: some thousand steps of larger batches."""
         return cls(hidden=_hidden(family), epochs=min(max(1_000_000 // max(rows, 1), 12), 40), batch=512)
 
     @classmethod

@@ -49,7 +49,7 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) 
     for fold, others in data.folds(FOLDS) if few_shapes else ():
         rows = data.take(few(data, others, ROWS_FOLD, seed))
         name = without_fold(part, fold)
-        yield Stage(name=name, rows=rows, known=True, settings=Settings.for_rows(len(rows), family))
+        yield Stage(name=name, rows=rows, known=True, settings=Settings.that_measure(len(rows), family))
     if family in AXES:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
     if len(set(data.gpu)) < 2:
@@ -59,7 +59,7 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) 
     for gpus in left_out(set(data.gpu)):
         others = ~np.isin(data.gpu.astype(str), gpus)
         rows = data.take(few(data, others, ROWS_LEFT_OUT, seed))
-        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.of_left_out(len(rows), family))
+        yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.that_measure(len(rows), family))
 
 
 def without_fold(part: str, fold: int) -> str:
