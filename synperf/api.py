@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from . import hardware
 from .errors import FieldError, UnknownNameError
 from .estimators import Estimate, analytical, learned
+from .estimators.weights import shipped
 from .explanation import Explanation, explanation
 from .hardware import GPU, DType
 from .kernels import KernelFamily, families, family
@@ -218,7 +219,14 @@ def _best(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = Non
     if parts := learned.by_variant(kind, call):
         return Estimate.gather([(rows, _best(kind, part, gpu, weights)) for rows, part in parts])
     found = learned.known(kind, call, gpu, weights)
-    return analytical.estimate(kind, call, gpu) if found is None else found
+    return _instead(kind, call, gpu, weights) if found is None else found
+
+
+def _instead(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
+    """The analytical estimate, with the reason where networks for the format are there and decline."""
+    found, networks = analytical.estimate(kind, call, gpu), weights or shipped(kind.name)
+    why = learned.declined(networks, learned.wanted(kind, call, gpu)) if networks else ""
+    return replace(found, assumptions=(*found.assumptions, why)) if why else found
 
 
 @cache
@@ -241,11 +249,11 @@ def _trend(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     if parts := learned.by_variant(kind, call):
         return Estimate.gather([(rows, _trend(kind, part, gpu)) for rows, part in parts])
     found = learned.of_tables(kind, call, gpu)
-    return analytical.estimate(kind, call, gpu) if found is None else found
+    return _instead(kind, call, gpu) if found is None else found
 
 
 def _widening(key: Key, gpu: GPU) -> float:
-    want = learned.Wanted(gpu.key, DType(key.dtype), key.engine, key.kernel, "")
+    want = learned.Wanted(gpu.key, 0.0, DType(key.dtype), key.engine, key.kernel, "")
     return learned.widening(want, key.family)
 
 

@@ -56,13 +56,15 @@ def estimate(
     want = learned.wanted(kind, call, gpu)
     pool = pool_of(want.kernel, call.dtype, want.variant)
     own = found.kernels.get(f"{want.engine}.{pool}")
+    if own is not None:
+        want = learned.of_any_balance(want)
     moved = _moved(gpu, device, want, kind.name)
     if weights is None or learned.choose(weights, want) is None:
         return _marked(analytical.estimate(kind, call, device), found, _said(own, want, moved[-1:]))
+    require_weights(found, weights)
     answer = learned.answer(kind, call, device, want, weights)
     label, correction, origin = (want.engine, want.kernel), answer.correction, learned.ORIGIN
     if own is not None and own.method not in WITHOUT_RESIDUAL:
-        require_weights(found, weights)
         scaled = scaled_inputs(answer.choice.network, answer.logs)
         extra = added(found.residuals[pool], want.engine, answer.choice.network, scaled, answer.hidden)
         correction, origin = correction + extra, ORIGIN
@@ -148,7 +150,7 @@ def _device(gpu: GPU, one: _Same) -> GPU:
 
 
 def require_weights(found: CalibrationFile, weights: Weights) -> None:
-    """Checks that residual parts are for these weights.
+    """Checks that a calibration is for these weights: rates were tuned through them, and corrections are of theirs.
 
     Raises:
         FieldError: they were made for others.

@@ -8,6 +8,7 @@ format, and says so. The interval is what held-out rows of the same regime sprea
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
@@ -15,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import hardware
 from ..errors import UnsupportedError
 from ..features import Features, features
 from ..hardware import GPU, DType
+from ..hardware.rates import rates as rates_of
 from ..kernels import KernelFamily
 from ..kernels.base import take
 from ..kernels.dispatch import resolve
@@ -27,11 +30,12 @@ from .analytical import LIMITERS, slowest
 from .estimate import Estimate
 from .inputs import Sustained, inputs, logarithms, sustained
 from .network import Network
-from .weights import GENERAL, KNOWN, Regime, Weights, shipped
+from .weights import GENERAL, KNOWN, NetworkCard, Regime, Weights, shipped
 from .weights import of_tables as larger
 
 ORIGIN = "learned"
 STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
+FAR = 2.5  # times the FLOP per byte of any measured GPU, or a fraction of it, at which networks would be guessing
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
 _IN_TURN = "l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer"
 _SET = b"\1"  # in the bytes of a truth value
@@ -66,9 +70,10 @@ class Answer:
 
 
 class Wanted(NamedTuple):
-    """What an answer is chosen by: the GPU, the format, who runs which kernel, and the variant of the calls."""
+    """What an answer is chosen by: the GPU and its balance, the format, who runs which kernel, and the variant."""
 
     gpu: str
+    ridge: float  # FLOP per byte of DRAM at which the GPU is in balance, in the format; 0 where it does not matter
     dtype: DType
     engine: str
     kernel: str
@@ -84,7 +89,12 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
-    return Wanted(gpu.key, call.dtype, engine, kernel, name)
+    return Wanted(gpu.key, rates_of(gpu, call.dtype).ridge_flop_per_byte, call.dtype, engine, kernel, name)
+
+
+def of_any_balance(want: Wanted) -> Wanted:
+    """The same, where rows of the GPU's own tell how far the network is off: no GPU is too far from measured ones."""
+    return want._replace(ridge=0.0)
 
 
 def by_variant(kind: KernelFamily, call: Any) -> list[tuple[np.ndarray, Any]]:
@@ -110,9 +120,12 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
     return _finished(kind, call, gpu, want, answer(kind, call, gpu, want, weights))
 
 
-def known(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate | None:
-    """As `estimate`, of calls of one variant; None where the weights have no answer for it or its format."""
+def known(
+    kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None, *, any_balance: bool = False
+) -> Estimate | None:
+    """As `estimate`, of calls of one variant; None where the weights have no answer for it, its format or the GPU."""
     want = wanted(kind, call, gpu)
+    want = of_any_balance(want) if any_balance else want
     weights = weights or shipped(kind.name)
     choice = choose(weights, want) if weights else None
     return None if choice is None else _finished(kind, call, gpu, want, _answer(kind, call, gpu, want, choice))
@@ -143,13 +156,27 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
     weights = weights or shipped(kind.name)
     choice = choose(weights, want) if weights else None
     if choice is None:
-        plain, what = (
-            want.engine == "plain",
-            f"{kind.name} in {call.dtype}{f', {want.variant}' if want.variant else ''}",
-        )
-        said = "engine=plain, which is the analytical estimate" if plain else what
-        raise UnsupportedError(f"origin: no weights for {said}; right would be another origin")
+        raise UnsupportedError(f"origin: {_why_not(kind, call, want, weights)}; right would be another origin")
     return _answer(kind, call, gpu, want, choice)
+
+
+def _why_not(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | None) -> str:
+    """Why there is no learned answer."""
+    if want.engine == "plain":
+        return "no weights for engine=plain, which is the analytical estimate"
+    declined_because = declined(weights, want) if weights else ""
+    what = f"{kind.name} in {call.dtype}{f', {want.variant}' if want.variant else ''}"
+    return declined_because.removeprefix("learned: ") or f"no weights for {what}"
+
+
+def declined(weights: Weights, want: Wanted) -> str:
+    """The sentence on why networks for the format do not answer for this GPU; empty where it is not the GPU."""
+    if choose(weights, want) is not None or choose(weights, of_any_balance(want)) is None:
+        return ""
+    pairs, served = _serving(weights, want)
+    least, most = _ridges(_measured([card for card, _ in pairs], served), served)
+    has = f"{want.ridge:.0f} FLOP per byte of DRAM in {want.dtype}"
+    return f"learned: this GPU has {has}, measured ones {least:.0f} to {most:.0f}, too far off for their network"
 
 
 def _answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, choice: Choice) -> Answer:
@@ -295,16 +322,15 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
     general network, and last the middle of all kernels there.
     """
-    gpu, dtype, engine, kernel, variant = want
+    gpu, ridge, dtype, engine, kernel, _ = want
     if engine == "plain":  # no engine: the analytical estimate by definition
         return None
-    every = zip(weights.card.networks, weights.networks, strict=True)
-    pairs = [(card, network) for card, network in every if card.variant == variant]
-    served = dtype if any(dtype in card.dtypes for card, _ in pairs) else STAND_IN.get(dtype, dtype)
+    pairs, served = _serving(weights, want)
     outside = () if served is dtype else ("dtype",)
     said = () if served is dtype else (f"learned: {dtype} answers as {served}",)
-    measured = {group.partition(".")[0] for card, _ in pairs if card.scope == KNOWN for group in card.groups}
+    measured = _measured([card for card, _ in pairs], served)
     away = () if gpu in measured else ("gpu",)
+    is_far = ridge > 0 and gpu not in measured and _is_far(ridge, *_ridges(measured, served))
     for group, scope, beyond, sentence in (
         (f"{gpu}.{engine}.{kernel}", KNOWN, (), ""),
         (f"{gpu}.*.{kernel}", KNOWN, (), f"learned: the middle of the engines that run {kernel} stands for {engine}"),
@@ -313,6 +339,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
         ("*", GENERAL, (*away, "kernel"), f"learned: nobody measured {kernel}; the middle of the kernels for {served}"),
     ):
         for card, network in pairs:
+            if scope == GENERAL and is_far:
+                continue
             if card.scope == scope and served in card.dtypes and group in card.groups:
                 notes = said + ((sentence,) if sentence else ())
                 at, regimes = card.groups.index(group), card.regimes.get(group) or card.regimes[""]
@@ -322,3 +350,27 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                     in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
+
+
+def _serving(weights: Weights, want: Wanted) -> tuple[list[tuple[NetworkCard, Network]], DType]:
+    """The networks of the variant, and the format that answers: the wanted one, or the one that stands in for it."""
+    every = zip(weights.card.networks, weights.networks, strict=True)
+    pairs = [(card, network) for card, network in every if card.variant == want.variant]
+    has_own = any(want.dtype in card.dtypes for card, _ in pairs)
+    return pairs, want.dtype if has_own else STAND_IN.get(want.dtype, want.dtype)
+
+
+def _measured(cards: Iterable[NetworkCard], served: DType) -> set[str]:
+    """Keys of the GPUs that the networks for a format know."""
+    own = [card for card in cards if card.scope == KNOWN and served in card.dtypes]
+    return {group.partition(".")[0] for card in own for group in card.groups}
+
+
+def _ridges(gpus: Iterable[str], dtype: DType) -> tuple[float, float]:
+    """Least and most FLOP per byte among those of the GPUs that the catalog has; 0 and infinity where it has none."""
+    found = [hardware.gpu(key).ridge_flop_per_byte(dtype) for key in set(gpus) & set(hardware.keys())]
+    return (min(found), max(found)) if found else (0.0, float("inf"))
+
+
+def _is_far(ridge: float, least: float, most: float) -> bool:
+    return ridge * FAR < least or ridge > most * FAR

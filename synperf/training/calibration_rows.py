@@ -92,9 +92,8 @@ def estimates(rows: Rows, gpu: GPU, weights: Weights | None) -> tuple[np.ndarray
 
 
 def _estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None) -> Estimate:
-    if weights is None or learned.choose(weights, learned.wanted(kind, call, gpu)) is None:
-        return analytical.estimate(kind, call, gpu)
-    return learned.estimate(kind, call, gpu, weights)
+    found = learned.known(kind, call, gpu, weights, any_balance=True) if weights else None
+    return analytical.estimate(kind, call, gpu) if found is None else found
 
 
 def _require_enough(rows: Rows, left: int, set_aside: int) -> None:

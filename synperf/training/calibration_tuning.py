@@ -75,7 +75,7 @@ def parts_of(rows: Rows, gpu: GPU, weights: Weights) -> list[Part]:
     """The rows that some network answers for, by what one call can hold."""
     found = []
     for index, kind, call in launches(rows):
-        want = learned.wanted(kind, call, gpu)
+        want = learned.of_any_balance(learned.wanted(kind, call, gpu))
         choice = learned.choose(weights, want)
         if choice is not None:
             at = next(i for i, network in enumerate(weights.networks) if network is choice.network)

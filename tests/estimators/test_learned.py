@@ -45,21 +45,21 @@ def test_a_measured_gpu_has_the_network_that_knows_it():
     ],
 )
 def test_groups_are_tried_from_the_nearest_to_the_farthest(gpu, engine, kernel, group, outside, said):
-    found = choose(WEIGHTS, Wanted(gpu, DType.BF16, engine, kernel, ""))
+    found = choose(WEIGHTS, Wanted(gpu, 0.0, DType.BF16, engine, kernel, ""))
     assert found.network.groups[found.group] == group
     assert found.outside == outside
     assert said in " ".join(found.assumptions)
 
 
 def test_fp16_answers_as_bf16_and_says_so():
-    found = choose(WEIGHTS, Wanted("h100_sxm", DType.FP16, "vllm", "cublas", ""))
+    found = choose(WEIGHTS, Wanted("h100_sxm", 0.0, DType.FP16, "vllm", "cublas", ""))
     assert found.outside == ("dtype",)
     assert found.assumptions == ("learned: fp16 answers as bf16",)
 
 
 def test_formats_without_a_network_and_no_engine_at_all_are_not_answered():
-    assert choose(WEIGHTS, Wanted("h100_sxm", DType.NVFP4, "vllm", "cublas", "")) is None
-    assert choose(WEIGHTS, Wanted("h100_sxm", DType.BF16, "plain", "plain", "")) is None
+    assert choose(WEIGHTS, Wanted("h100_sxm", 0.0, DType.NVFP4, "vllm", "cublas", "")) is None
+    assert choose(WEIGHTS, Wanted("h100_sxm", 0.0, DType.BF16, "plain", "plain", "")) is None
     with pytest.raises(UnsupportedError, match="no weights for gemm in fp32"):
         answer(dtype="fp32", engine="torch")
 
@@ -150,3 +150,27 @@ def test_calls_of_a_variant_without_weights_are_analytical_beside_learned_ones()
         one = predict(Attention(q_len=own_q, kv_len=own_kv, **shape), "h100_sxm", weights=decode)
         assert many.time_s[i] == pytest.approx(one.time_s, rel=1e-5)
         assert (many.outside[i], many.extrapolating[i]) == (one.outside, one.extrapolating)
+
+
+@pytest.mark.parametrize(("gpu", "dtype"), [("h20", "bf16"), ("h20", "fp8")])
+def test_networks_decline_a_gpu_whose_balance_is_far_from_that_of_any_measured_one(gpu, dtype):
+    call = Gemm(m=16, n=4096, k=4096, dtype=dtype)
+    found = predict(call, gpu)
+    assert found.origin == "analytical"
+    assert any("FLOP per byte of DRAM" in said for said in found.assumptions)
+    with pytest.raises(UnsupportedError, match=r"origin: this GPU has \d+ FLOP per byte of DRAM in"):
+        predict(call, gpu, origin="learned")
+
+
+@pytest.mark.parametrize(
+    ("gpu", "dtype"), [("h20", "fp8_block"), ("l4", "bf16"), ("v100_sxm", "fp16"), ("h100_sxm", "bf16")]
+)
+def test_networks_answer_for_gpus_whose_balance_is_near_that_of_a_measured_one(gpu, dtype):
+    assert predict(Gemm(m=16, n=4096, k=4096, dtype=dtype), gpu).origin == "learned"
+
+
+def test_rows_of_its_own_let_a_network_answer_for_any_gpu():
+    weights, h20 = shipped("gemm"), hardware.gpu("h20")
+    want = learned.wanted(GEMM, Gemm(m=16, n=4096, k=4096), h20)
+    assert choose(weights, want) is None
+    assert choose(weights, learned.of_any_balance(want)) is not None

@@ -98,4 +98,4 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
 
 
 def test_nothing_is_widened_where_no_larger_weights_know_the_kernel():
-    assert learned.widening(learned.Wanted("v100_sxm", DType.FP16, "torch", "cublas", ""), "gemm") == 1.0
+    assert learned.widening(learned.Wanted("v100_sxm", 0.0, DType.FP16, "torch", "cublas", ""), "gemm") == 1.0
