@@ -91,10 +91,15 @@ def _pipes(x: Explanation) -> list[tuple[str, str, str, str]]:
 
 
 def _mark(x: Explanation, name: str) -> str:
-    """What is said beside the limiter; what runs beside the pipes adds to all but DRAM, which hides it."""
+    """What is said beside the limiter; what runs beside the pipes adds to all but DRAM, which hides it.
+
+    An estimate below the time of the limiting DRAM traffic is of calls that found their operands in L2.
+    """
     if name != x.estimate.limiter:
         return ""
     f = x.features
+    if name == "dram" and x.estimate.time_s < f.pipes[name].sm_max_s:
+        return "the limit of a call that finds L2 cold; the estimate is below it: what was timed came out of L2"
     parts = {"the pass before": f.before_s, "the reduction": f.reduction_s, "the fill": f.fill_s}
     adds = [part for part, time_s in parts.items() if time_s and name in f.pipes and name != "dram"]
     return f"the limit, with {' and '.join(adds)}" if adds else "the limit"

@@ -95,3 +95,11 @@ def test_a_last_wave_is_never_said_to_be_empty():
     load = replace(EXPLANATION.features.load, tasks=40_001.0, num_sms=40_000)
     text = explanations.to_text(replace(EXPLANATION, features=replace(EXPLANATION.features, load=load)))
     assert "the last <0.01 % full" in text
+
+
+def test_an_estimate_below_the_dram_time_is_said_to_have_come_out_of_l2():
+    busy = replace(EXPLANATION.features, pipes={**PIPES, "dram": Demand(gpu_s=3e-4, sm_max_s=3e-4)})
+    warm = replace(EXPLANATION, features=busy, estimate=replace(ESTIMATE, limiter="dram"))
+    assert "the estimate is below it: what was timed came out of L2" in explanations.to_text(warm)
+    cold = replace(warm, estimate=replace(ESTIMATE, limiter="dram", time_s=4e-4))
+    assert "came out of L2" not in explanations.to_text(cold)
