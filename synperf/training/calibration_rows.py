@@ -92,9 +92,14 @@ def estimates(rows: Rows, gpu: GPU, weights: Weights | None) -> tuple[np.ndarray
 
 
 def _estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None) -> Estimate:
-    if weights is None or learned.choose(weights, learned.wanted(kind, call, gpu)) is None:
+    if weights is None or not is_learned(kind, call, gpu, weights):
         return analytical.estimate(kind, call, gpu)
     return learned.estimate(kind, call, gpu, weights)
+
+
+def is_learned(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights) -> bool:
+    """Whether some network answers for calls of one variant."""
+    return learned.choose(weights, learned.wanted(kind, call, gpu)) is not None
 
 
 def _require_enough(rows: Rows, left: int, set_aside: int) -> None:
