@@ -15,6 +15,7 @@ from .schema import LABELS, NUMBERS, SAME_AS
 STEMS = ("time", "latency", "duration", "elapsed", "runtime", "measured")
 TEXTS = ("family", "gpu", "engine", "kernel", "version")
 IS_TEST = "is_test"
+BIASED = "biased"
 
 
 def time_column(names: Iterable[str]) -> tuple[str, str]:
@@ -59,7 +60,7 @@ def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
 
 def ignored(names: Iterable[str], kind: KernelFamily, times: str) -> tuple[str, ...]:
     """Columns that are not read."""
-    read = {*NUMBERS[kind.name], *texts(kind), IS_TEST, times}
+    read = {*NUMBERS[kind.name], *texts(kind), IS_TEST, BIASED, times}
     return tuple(name for name in names if name not in read)
 
 

@@ -19,7 +19,7 @@ from ..kernels.fields import dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
 from .audit import FileAudit, Reading
-from .columns import IS_TEST, check_columns, ignored, texts, time_column
+from .columns import BIASED, IS_TEST, check_columns, ignored, texts, time_column
 from .merging import label as label_of
 from .merging import merged
 from .plausible import UNITS_S
@@ -46,6 +46,7 @@ class _Part:
     numbers: np.ndarray  # a row for each measurement, a column for each number field
     time_s: np.ndarray
     is_test: np.ndarray
+    biased: np.ndarray
     labels: np.ndarray
     devices: dict[str, GPU]  # by key
 
@@ -92,7 +93,7 @@ def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[Any, 
         dict(zip(NUMBERS[kind.name], columns["numbers"][rows].T, strict=True)),
         columns["time_s"][rows],
         columns["is_test"][rows],
-        np.zeros(len(rows), dtype=bool),
+        columns["biased"][rows],
     )
 
 
@@ -102,13 +103,13 @@ def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: fl
     for field in NUMBERS[kind.name]:
         other = numbers.get(SAME_AS.get(field, ""))
         numbers[field] = _sizes(batch, field, defaults[field], kind) if other is None else _or(batch, field, other)
-    is_test = _each(batch, IS_TEST, _truth) if IS_TEST in batch.columns else [False] * batch.size
     found, labels = _labels(batch, kind, given), np.empty(batch.size, dtype=object)
     labels[:] = [label for label, _ in found]
     return _Part(
         numbers=np.stack(list(numbers.values()), axis=1),
         time_s=np.array(_each(batch, times, _time), dtype=np.float64) * unit_s,
-        is_test=np.array(is_test, dtype=bool),
+        is_test=_truths(batch, IS_TEST),
+        biased=_truths(batch, BIASED),
         labels=labels,
         devices={gpu.key: gpu for _, gpu in found},
     )
@@ -155,6 +156,12 @@ def _time(column: str, cell: Any) -> float:
     if not 0 < number < np.inf:
         raise FieldError(f"{column} must be a positive number, got {show(cell)}")
     return number
+
+
+def _truths(batch: Batch, column: str) -> np.ndarray:
+    """A column of truth values; without it every row is false."""
+    found = _each(batch, column, _truth) if column in batch.columns else [False] * batch.size
+    return np.array(found, dtype=bool)
 
 
 def _truth(column: str, cell: Any) -> bool:

@@ -100,6 +100,7 @@ def _set_aside(rows: tuple[SetAside, ...]) -> Iterator[str]:
 
 _LEGEND = (
     "Errors are means of |estimate / measured - 1|: before by the estimate without your rows, after on rows that were "
-    "left out of the fit, whole shapes at a time. A rate that is `tuned` was moved to where the estimates of all rows "
-    "err least. `zero-shot` kept an estimate as it was, `hardware` changed rates alone, `launch floor` that alone."
+    "left out of the fit, whole shapes at a time. Engines of one kernel and format have one method, chosen by the "
+    "errors of all of them together. A rate that is `tuned` was moved to where the estimates of all rows err least. "
+    "`zero-shot` kept an estimate as it was, `hardware` changed rates alone, `launch floor` that alone."
 )

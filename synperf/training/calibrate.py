@@ -157,6 +157,7 @@ def _origin(values: list[float | None], told: str) -> str:
 def _kernels(rows: Rows, choice: Choice) -> dict[str, Kernel]:
     """What was chosen for each engine, kernel and format, with its held-out errors."""
     every, found = pools(rows), {}
+    why = {pool: f"{choice.why[pool]}{_together(rows, index)}" for pool, index in every.items()}
     for (_, engine, kernel, part), index in by_kernel(rows):
         pool, key = f"{kernel}.{part}", f"{engine}.{kernel}.{part}"
         before, after = (
@@ -166,9 +167,15 @@ def _kernels(rows: Rows, choice: Choice) -> dict[str, Kernel]:
         alike = index if len(index) >= OWN_REGIME_ROWS else every[pool]
         own = regimes(rows.time_s[alike], choice.time_s[alike], key) if pool in choice.served else ()
         found[key] = Kernel(
-            method=choice.method[pool], why=choice.why[pool], rows=len(index), before=before, after=after, regimes=own
+            method=choice.method[pool], why=why[pool], rows=len(index), before=before, after=after, regimes=own
         )
     return found
+
+
+def _together(rows: Rows, index: np.ndarray) -> str:
+    """What is said behind the reason of a kernel and format: it is of all its engines, where there are several."""
+    engines = sorted(set(rows.engine[index].astype(str).tolist()))
+    return f" (of all engines together: {', '.join(engines)})" if len(engines) > 1 else ""
 
 
 def regimes(measured_s: np.ndarray, held_out_s: np.ndarray, name: str) -> tuple[Regime, ...]:

@@ -96,6 +96,11 @@ def _estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None) 
     return analytical.estimate(kind, call, gpu) if found is None else found
 
 
+def is_learned(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights) -> bool:
+    """Whether some network answers for calls of one variant."""
+    return learned.choose(weights, learned.of_any_balance(learned.wanted(kind, call, gpu))) is not None
+
+
 def _require_enough(rows: Rows, left: int, set_aside: int) -> None:
     """Checks that there are rows enough to fit to.
 

@@ -134,6 +134,27 @@ def test_the_plan_is_csv_that_is_read_back_when_filled_in(tmp_path):
     assert len(shares) == 2
 
 
+def test_the_plan_of_a_format_without_weights_is_calibrated_from_when_filled_in(tmp_path):
+    head, *lines = invoke("calibrate", "--plan", "--gpu", "h100_sxm", "--dtype", "fp32").out.splitlines()
+    path, out = tmp_path / "plan.csv", tmp_path / "h100.json"
+    path.write_text("\n".join([head, *(f"{line}{9 + i % 3 / 10}" for i, line in enumerate(lines))]))
+    done = invoke("calibrate", str(path), "--gpu", "h100_sxm", "--out", str(out))
+    assert (done.code, done.err) == (0, "")
+    assert next(line for line in done.out.splitlines() if line.startswith("torch")).endswith("launch floor")
+    assert out.exists()
+
+
+def test_the_plan_is_in_fp16_where_the_gpu_has_no_bf16_and_says_so():
+    seen = invoke("calibrate", "--plan", "--gpu", "v100")
+    assert seen.code == 0
+    assert all(line.endswith(",fp16,") for line in seen.out.splitlines()[1:])
+    assert seen.err == (
+        "synperf: V100 SXM2 32GB has no bf16 math, so the shapes are in fp16; --dtype would name another format\n"
+    )
+    asked = invoke("calibrate", "--plan", "--gpu", "v100", "--dtype", "fp16")
+    assert (asked.out, asked.err) == (seen.out, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -150,6 +171,7 @@ def test_the_plan_is_csv_that_is_read_back_when_filled_in(tmp_path):
         (("--gpu", "h100_sxm", "--plan", "--family", "attention"), "family: it does not go with --plan"),
         (("ROWS", "--gpu", "h100_sxm", "--family", "gem"), "no measured family named 'gem'"),
         (("--gpu", "h100_sxm", "--plan", "--dtype", "fp9"), "dtype"),
+        (("--gpu", "v100", "--plan", "--dtype", "bf16"), "it has fp32, fp16, int8; right would be --dtype fp16"),
         (("ROWS", "--gpu", "h100_sxm", "--engine", "ollama", "--seed", "x"), "seed"),
     ],
 )

@@ -40,12 +40,22 @@ def test_three_sizes_and_a_time_are_enough(tmp_path):
 
 
 def test_every_documented_column_is_read(tmp_path):
-    head = "gpu,family,m,n,k,batch,dtype,engine,kernel,version,is_test,latency_ms"
-    rows = read(tmp_path, f"{head}\nA100,gemm,512,256,128,8,fp16,sglang,cublas,0.9,true,0.1\n", None)
-    names = ("gpu", "m", "n", "k", "batch", "dtype", "engine", "kernel", "version", "is_test")
+    head = "gpu,family,m,n,k,batch,dtype,engine,kernel,version,is_test,biased,latency_ms"
+    rows = read(tmp_path, f"{head}\nA100,gemm,512,256,128,8,fp16,sglang,cublas,0.9,true,yes,0.1\n", None)
+    names = ("gpu", "m", "n", "k", "batch", "dtype", "engine", "kernel", "version", "is_test", "biased")
     assert [rows.column(name)[0] for name in names] == [
-        "a100_sxm", 512, 256, 128, 8, "fp16", "sglang", "cublas", "0.9", True,
+        "a100_sxm", 512, 256, 128, 8, "fp16", "sglang", "cublas", "0.9", True, True,
     ]  # fmt: skip
+
+
+def test_biased_rows_are_marked_and_their_column_is_not_ignored(tmp_path):
+    path = put(
+        tmp_path, f"m,n,k,biased,time_us\n1,64,64,true,9\n2,64,64,,9\n3,64,64,0,9\n{LINE.replace(',200', ',1,200')}\n"
+    )
+    rows = read_file(path, gpu="h100_sxm")
+    assert rows.biased.tolist() == [True, False, False, True]
+    assert rows.is_test.tolist() == [False] * 4
+    assert audit_file(path, gpu="h100_sxm")[0].ignored == ()
 
 
 def test_engine_and_kernel_follow_from_the_format_as_predict_has_it(tmp_path):
@@ -134,6 +144,7 @@ def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, cell):
         ("gpu", "h21", "no GPU named 'h21'; nearest: h20, gh200"),
         ("family", "conv", "family is 'conv'; right would be rows of gemm only"),
         ("is_test", "maybe", "is_test must be true or false, got 'maybe'"),
+        ("biased", "perhaps", "biased must be true or false, got 'perhaps'"),
     ],
 )
 def test_a_name_that_is_none_is_refused_with_its_row(tmp_path, column, cell, wrong):

@@ -88,6 +88,13 @@ def test_engines_of_one_kernel_differ():
     assert set(found.file.kernels) == {KEY, "sglang.cublas.bf16"}
 
 
+def test_a_reason_that_is_of_several_engines_says_so_and_one_of_a_single_engine_does_not():
+    one = rows(30, factor=lambda _: 1.3, noise=0.03)
+    together = fit(Rows.join([one, rows(30, 1, "sglang", lambda _: 0.8, 0.03)])).file.kernels
+    assert all(kernel.why.endswith(" (of all engines together: sglang, vllm)") for kernel in together.values())
+    assert "together" not in fit(one).file.kernels[KEY].why
+
+
 def test_a_kernel_with_few_rows_keeps_the_learned_estimate_and_says_so():
     found = fit(rows(18, factor=lambda _: 1.01, noise=0.01))
     assert found.file.residuals == {}

@@ -12,13 +12,14 @@ from synperf.hardware import DType
 from synperf.kernels import family
 from synperf.kernels.gemm_call import Gemm
 from synperf.training.calibration_hardware import fit_hardware
-from synperf.training.calibration_plan import choose_rows, plan_csv
+from synperf.training.calibration_plan import choose_rows, plan_csv, plan_format
 
 from .calibration_rows import H100, blank
 
 PLAN = np.array(choose_rows(H100)).T
 SIXTEEN_BITS = (DType.BF16, DType.FP16)
 WITH_TENSOR_CORES = [gpu for gpu in hardware.gpus() if any(d in gpu.tensor_flop_per_clk_per_sm for d in SIXTEEN_BITS)]
+UNLEARNED = [(gpu, dtype) for gpu in hardware.gpus() for dtype in (DType.FP32, DType.TF32) if dtype in gpu.dtypes()]
 LAUNCH_S = H100.calibration.launch_floor_s["cublas.bf16"]
 
 
@@ -76,6 +77,31 @@ def test_the_plan_is_a_table_with_empty_times():
     assert all(line.startswith("gemm,") and line.endswith(",bf16,") for line in lines)
 
 
+@pytest.mark.parametrize(("gpu", "dtype"), UNLEARNED, ids=lambda x: getattr(x, "key", x))
+def test_the_plan_of_a_format_without_weights_is_launches_that_tell_its_floor(gpu, dtype):
+    shapes = choose_rows(gpu, dtype)
+    assert len(set(shapes)) == 16
+    rows = blank(*np.array(shapes).T, gpu=gpu.key, dtype=dtype.value)
+    assert fit_hardware(rows, gpu).provenance[f"cublas.{dtype}"] == "median of 16 rows"
+
+
+def test_a_format_without_weights_of_which_no_launch_has_so_little_work_has_no_plan():
+    slow = replace(H100, clock_hz=1e6)
+    with pytest.raises(
+        UnsupportedError, match=r"^dtype: fp32 has no weights, and too few .*; right would be --dtype bf16$"
+    ):
+        choose_rows(slow, DType.FP32)
+
+
 def test_a_format_that_the_gpu_lacks_has_no_plan():
     with pytest.raises(UnsupportedError):
         choose_rows(hardware.gpu("a100_sxm"), DType.FP8)
+
+
+def test_the_format_of_the_plan_is_the_most_used_one_that_the_gpu_has():
+    found = {gpu.key: plan_format(gpu) for gpu in hardware.gpus()}
+    assert (found["h100_sxm"], found["v100_sxm"], found["t4"]) == (DType.BF16, DType.FP16, DType.FP16)
+    for gpu in hardware.gpus():
+        assert len(choose_rows(gpu, found[gpu.key])) == 16
+    with pytest.raises(UnsupportedError, match=r"no bf16 math; it has fp32, fp16, int8; right would be --dtype fp16$"):
+        plan_format(hardware.gpu("v100_sxm"), DType.BF16)

@@ -18,7 +18,7 @@ from ...errors import FieldError
 from ...hardware import GPU
 from ...kernels.fields import dtype_of
 from ..arguments import AsJson, GpuName, device
-from ..show import text_of
+from ..show import notice, text_of
 
 
 def calibrate(
@@ -35,7 +35,10 @@ def calibrate(
     plan: Annotated[
         bool, typer.Option("--plan", help="print the shapes to measure as CSV, and do nothing else")
     ] = False,
-    dtype: Annotated[str, typer.Option(metavar="NAME", help="format of the shapes of --plan")] = "bf16",
+    dtype: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="format of the shapes of --plan: bf16, or fp16 on a GPU that has no bf16"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="of the split into rows to fit and to check")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -61,13 +64,17 @@ def calibrate(
     print(shown)
 
 
-def _plan(others: dict[str, Any], gpu: GPU, dtype: str) -> None:
-    """Prints the shapes to measure; no other option goes with it."""
-    from ...training.calibration_plan import plan_csv
+def _plan(others: dict[str, Any], gpu: GPU, asked: str | None) -> None:
+    """Prints the shapes to measure, and says where their format is not the usual one; no other option goes with it."""
+    from ...training.calibration_plan import FORMATS, plan_csv, plan_format
 
     for name, given in others.items():
         if given is not None:
             raise FieldError(
                 f"{name}: it does not go with --plan, which prints CSV of GEMMs; right would be one of the two"
             )
-    print(plan_csv(gpu, dtype_of("dtype", dtype)))
+    dtype = plan_format(gpu, None if asked is None else dtype_of("dtype", asked))
+    text = plan_csv(gpu, dtype)
+    if asked is None and dtype is not FORMATS[0]:
+        notice(f"{gpu.name} has no {FORMATS[0]} math, so the shapes are in {dtype}; --dtype would name another format")
+    print(text)
