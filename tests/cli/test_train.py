@@ -173,6 +173,57 @@ def test_rows_that_name_no_gpu_are_of_the_one_that_is_given(here):
         assert "or --gpu NAME once" in seen.err
 
 
+@pytest.fixture
+def interrupted(here, monkeypatch):
+    """A command whose training was interrupted, with finished weights of the same name."""
+    command = ("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "again.safetensors")
+    (here / "again.safetensors").write_bytes(b"finished")
+    with monkeypatch.context() as patch:
+        patch.setattr(shipped, "fit", stopping(shipped.fit))
+        assert invoke(*command).code == 130
+    return command
+
+
+def stopping(fit):
+    def one_epoch(*arguments, progress, **options):
+        def stop(*done):
+            progress(*done)
+            raise KeyboardInterrupt
+
+        return fit(*arguments, progress=stop, **options)
+
+    return one_epoch
+
+
+def test_only_the_same_command_goes_on_and_another_leaves_all_as_it_was(here, interrupted):
+    def files():
+        return {path.name: path.read_bytes() for path in (here / "again.safetensors.states").iterdir()}
+
+    before = files()
+    assert before
+    (here / "other.csv").write_text("".join((here / "mine.csv").read_text().splitlines(keepends=True)[:-1]))
+    other = [*(word if word != "mine.csv" else "other.csv" for word in interrupted), "--resume"]
+    for command, what in ((other, "rows"), ([*interrupted, "--resume", "--seed", "7"], "seed")):
+        seen = invoke(*command)
+        assert_refused(seen)
+        assert f".state: the state of a training with other {what}; right would be the command that" in seen.err
+        assert "or this one without --resume, which begins anew" in seen.err
+    assert files() == before
+    assert (here / "again.safetensors").read_bytes() == b"finished"
+    seen = invoke(*interrupted, "--resume")
+    assert (seen.code, "begins anew" in seen.err) == (0, False)
+    assert read_own(here / "again.safetensors").card.seed == 42
+    assert not list(here.glob("*.states"))
+
+
+@pytest.mark.usefixtures("here")
+def test_without_a_state_resume_says_that_it_begins_anew():
+    seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "anew.safetensors", "--resume")
+    assert seen.code == 0
+    said = "resume: no state is beside anew.safetensors to go on from; the training begins anew"
+    assert seen.err.splitlines()[0] == f"synperf: {said}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

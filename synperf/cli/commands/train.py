@@ -4,8 +4,8 @@ The rows are those of aiconfigurator-core, and of the files that --rows names; w
 Rows that name no GPU are of the one that --gpu names. Test rows of the published split, and rows that were chosen by
 their error, are left out. `predict` and `explain` take what is written with --weights FILE.
 
-The state of every network is kept beside the output until all is done: Ctrl-C loses at most one epoch, and --resume
-goes on.
+The state of every network is kept beside the output until all is done: Ctrl-C loses at most one epoch, and the same
+command with --resume goes on.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ def train(
     measured = _rows(name, rows or [], gpu or [], dtypes, only_rows)
     devices = {key: hardware.gpu(key) for key in sorted(set(measured.gpu))}
     with _states(out) as work, stages() as told:
+        if resume and not any(work.glob("*.state")):
+            notice(f"resume: no state is beside {out} to go on from; the training begins anew")
         training = shipped.Training(seed=seed, work=work, resume=resume, progress=told)
         made = shipped.train(measured, devices, training, _command(name, rows, only_rows, gpu, dtype, seed))
         paths = shipped.write(out, made)

@@ -25,7 +25,7 @@ from ..recipe import Devices, by_part
 from ..shapes import shapes
 from .cards import Judged, Spreads, cards, tables_card
 from .data import HELD_OUT, Table, table
-from .fit import Settings, fit
+from .fit import Settings, fit, marks, other_training, require_same
 from .stages import FEW_SHAPES, TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
@@ -45,7 +45,13 @@ class Training:
         self._done, self._stopped = 0, Event()
 
     def networks(self, stages: Sequence[Stage]) -> dict[str, Network]:
-        """The network of every stage by its name, the longest trainings first."""
+        """The network of every stage by its name, the longest trainings first.
+
+        Raises:
+            FileFormatError: a state to go on from is damaged, or of another training; nothing is trained then.
+        """
+        if self.work is not None and self.resume:
+            self._check_states(self.work, {stage.name: stage for stage in stages})
         ordered = sorted(stages, key=lambda stage: -len(stage.rows) * self._settings(stage).cost)
         total = sum(self._settings(stage).epochs for stage in stages)
         with ThreadPoolExecutor(self.side_by_side) as pool:
@@ -56,6 +62,14 @@ class Training:
                 self._stopped.set()
                 pool.shutdown(cancel_futures=True)
                 raise
+
+    def _check_states(self, work: Path, stages: Mapping[str, Stage]) -> None:
+        """Checks that every state that is left is one that a stage goes on from."""
+        for state in sorted(work.glob("*.state")):
+            stage = stages.get(state.stem)
+            if stage is None:
+                raise other_training(state, "other networks")
+            require_same(state, marks(stage.rows, self._settings(stage), self.seed, known=stage.known))
 
     def _settings(self, stage: Stage) -> Settings:
         return self.settings or stage.settings

@@ -97,5 +97,17 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
     assert all(np.array_equal(resumed[name], whole[name]) for name in whole)
 
 
+@pytest.mark.parametrize("left", ["fp8.known", "bf16.without_l40s"])
+def test_no_training_begins_where_one_state_is_not_of_it(tmp_path, left):
+    made(work=tmp_path, seed=1)
+    kept = (tmp_path / "bf16.general.state").read_bytes()
+    for state in tmp_path.glob("*.state"):
+        state.unlink()
+    (tmp_path / f"{left}.state").write_bytes(kept)
+    with pytest.raises(FileFormatError, match=rf"{left}\.state: the state of a training with other"):
+        made(work=tmp_path, seed=1, resume=True, progress=lambda *_: pytest.fail("trained"))
+    assert {state.name: state.read_bytes() for state in tmp_path.iterdir()} == {f"{left}.state": kept}
+
+
 def test_nothing_is_widened_where_no_larger_weights_know_the_kernel():
     assert learned.widening(learned.Wanted("v100_sxm", DType.FP16, "torch", "cublas", ""), "gemm") == 1.0
