@@ -14,6 +14,7 @@ from synperf.estimators.weights import read, read_own
 from synperf.measurements import read_file
 from synperf.training.learned import shipped
 from synperf.training.learned.fit import Settings
+from synperf.units import format_percent
 
 from ..training.learned.toy_rows import rows
 from .runner import assert_refused, invoke
@@ -30,6 +31,13 @@ def write_rows(path, chosen, *, gpu=True):
     return path
 
 
+def held_out(path):
+    """What the card says of the error on rows that are held out, in a line."""
+    known = read_own(path).card.networks[0]
+    held = known.held_out["all"]
+    return f"bf16: {format_percent(held['mape'])} held-out error over {held['rows']:.0f} rows, {known.rows} fitted to"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """`mine.csv` of two GPUs, `alone.csv` of one that no column names, and the weights that the first made."""
@@ -42,10 +50,10 @@ def folder(tmp_path_factory):
         patch.setattr(shipped.Training, "_settings", lambda *_: FEW)
         seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "mine.safetensors")
     assert (seen.code, seen.out) == (0, "")
-    assert sorted(line.split(":")[1].strip() for line in seen.err.splitlines()) == [
-        "mine.safetensors",
-        "mine.tables.safetensors",
-    ]
+    made, error = seen.err.splitlines()
+    assert made.startswith("synperf: mine.safetensors: ")
+    assert error == f"synperf: {held_out(found / 'mine.safetensors')}"
+    assert not list(found.glob("*.tables.*"))
     return found
 
 
@@ -109,6 +117,7 @@ def broken(here):
         "old": (arrays, card | {"format": 1}),
         "other": (arrays, card | {"family": "attention"}),
         "changed": (arrays, card | {"seed": 7}),
+        "mine.tables": (arrays, card | {"family": "gemm.tables"}),
     }
     for name, (data, document) in wrong.items():
         (here / f"{name}.safetensors").write_bytes(data)
@@ -237,7 +246,7 @@ def test_without_a_state_resume_says_that_it_begins_anew():
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing(here, arguments, said):
-    (here / "few.csv").write_text("m,n,k,gpu,time_us\n512,1024,1024,l40s,30\n512,2048,1024,l40s,60\n")
+    (here / "few.csv").write_text("m,n,k,gpu,time_us\n512,1024,1024,l40s,30\n256,1024,1024,l40s,20\n")
     (here / "tests.csv").write_text("m,n,k,gpu,time_us,is_test\n512,1024,1024,l40s,30,yes\n")
     (here / "taken.json").mkdir(exist_ok=True)
     before = sorted(here.iterdir())

@@ -45,6 +45,12 @@ def test_the_weights_and_those_of_tables_have_a_file_each(written):
     assert min(large.card.networks[0].widening.values()) >= 1.0
 
 
+def test_weights_without_tables_are_the_same_and_one_file(written, tmp_path):
+    (alone,) = write(tmp_path / "gemm.safetensors", made(settings=MANY, tables=False))
+    assert alone.read_bytes() == written[0].read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gemm.json", "gemm.safetensors"]
+
+
 def test_one_file_does_not_stand_for_the_other(written):
     with pytest.raises(FileFormatError, match=r"family is 'gemm\.tables', right would be 'gemm'"):
         read(written[1], "gemm")
