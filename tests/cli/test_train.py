@@ -134,8 +134,9 @@ def broken(here):
         (("--weights", "old.safetensors"), "old.json: format is 1, right would be 2; train the weights again"),
         (("--weights", "other.safetensors"), "other.json: the card does not match what answers need"),
         (("--weights", "changed.safetensors"), "changed.json: not the card that was written with changed.safetensors"),
+        (("--weights", "changed.safetensors"), "right would be both files as they were written: bring them back, or train"),
         (("--weights", "alone.safetensors"), "alone.json: No such file or directory"),
-        (("--weights", "none.safetensors"), "none.json: No such file or directory"),
+        (("--weights", "none.safetensors"), "none.safetensors: there is no such file; right would be"),
         (("--weights", "mine.json"), "mine.json: should end in .safetensors"),
         (("--weights", "mine.tables.safetensors"), "family is 'gemm.tables', right would be one of attention"),
         (("--weights", "mine.safetensors", "--origin", "measured"), "weights: they are for the learned estimate"),
@@ -157,7 +158,7 @@ def test_weights_answer_for_their_own_family_alone(here):
     assert seen.err == "synperf: weights: they are of gemm, not of attention\n"
     with pytest.raises(FieldError, match="weights must be a file or weights, got int"):
         synperf.predict(synperf.Gemm(m=1, n=1, k=1), "l40s", weights=7)
-    with pytest.raises(FileFormatError, match="No such file"):
+    with pytest.raises(FileFormatError, match=r"none\.safetensors: there is no such file"):
         synperf.predict([{"family": "gemm", "m": 1, "n": 1, "k": 1}], "l40s", weights=here / "none.safetensors")
 
 
