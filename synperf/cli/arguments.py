@@ -35,7 +35,7 @@ Origin = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="one estimator: learned, analytical, or measured, which is learned or analytical where tables do not reach",
+        help="one estimator: learned; analytical; measured, or learned or analytical where tables do not reach",
     ),
 ]
 Tiles = Annotated[

@@ -134,7 +134,10 @@ def broken(here):
         (("--weights", "old.safetensors"), "old.json: format is 1, right would be 2; train the weights again"),
         (("--weights", "other.safetensors"), "other.json: the card does not match what answers need"),
         (("--weights", "changed.safetensors"), "changed.json: not the card that was written with changed.safetensors"),
-        (("--weights", "changed.safetensors"), "right would be both files as they were written: bring them back, or train"),
+        (
+            ("--weights", "changed.safetensors"),
+            "right would be both files as they were written: bring them back, or train",
+        ),
         (("--weights", "alone.safetensors"), "alone.json: No such file or directory"),
         (("--weights", "none.safetensors"), "none.safetensors: there is no such file; right would be"),
         (("--weights", "mine.json"), "mine.json: should end in .safetensors"),

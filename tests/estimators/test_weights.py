@@ -90,7 +90,9 @@ def test_a_changed_card_is_told(tmp_path, change):
     card = json.loads(path.with_suffix(".json").read_text())
     card["networks"][0] |= change
     path.with_suffix(".json").write_text(json.dumps(card))
-    with pytest.raises(FileFormatError, match=r"not the card that was written with gemm\.safetensors.*right would be both"):
+    with pytest.raises(
+        FileFormatError, match=r"not the card that was written with gemm\.safetensors.*right would be both"
+    ):
         read(path, "gemm")
 
 
