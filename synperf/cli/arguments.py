@@ -31,7 +31,13 @@ Changes = Annotated[
         "--set", metavar="FIELD=VALUE", help="change the GPU: dram_bytes_per_s=2x, num_sms=160, dram_bytes=192GB"
     ),
 ]
-Origin = Annotated[str | None, typer.Option(metavar="NAME", help="force one estimator: measured, learned, analytical")]
+Origin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="one estimator: learned; analytical; measured, or learned or analytical where tables do not reach",
+    ),
+]
 Tiles = Annotated[
     Path | None,
     typer.Option("--tile-profile", metavar="FILE", help="CSV of recorded launches, whose tiles stand for near shapes"),

@@ -119,7 +119,8 @@ def read(path: Path, family: str) -> Weights:
     arrays = _arrays(path, data)
     if _noted(data) != card_digest(card):
         raise FileFormatError(
-            f"{path.with_suffix('.json')}: not the card that was written with {path.name}, or changed"
+            f"{path.with_suffix('.json')}: not the card that was written with {path.name}, or changed; "
+            f"right would be both files as they were written: bring them back, or train the weights again"
         )
     try:
         return Weights(card=card, networks=tuple(_network(one, arrays) for one in card.networks))
@@ -135,6 +136,8 @@ def read_own(path: Path) -> Weights:
     """
     if path.suffix != ".safetensors":
         raise FileFormatError(f"{path}: should end in .safetensors, with the card as .json beside it")
+    if not path.is_file():
+        raise FileFormatError(f"{path}: there is no such file; right would be what `synperf train --out` wrote")
     card_path = path.with_suffix(".json")
     family = _document(card_path).get("family")
     if family not in [*families()]:  # it may be anything that JSON holds

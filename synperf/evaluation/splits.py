@@ -144,13 +144,13 @@ def held_out_sets(split: str, gpus: tuple[str, ...], hold_out: tuple[str, ...] =
     """Which GPUs are left out together: those named; else those with kin, each alone; else twins, and the others alone.
 
     Raises:
-        FieldError: a named GPU has no rows, none would be left to fit to, or none has kin.
+        FieldError: a named GPU has no rows, none would be left to fit to, or of `sibling` none has kin that stays.
     """
     missing = [gpu for gpu in hold_out if gpu not in gpus]
     if missing:
         raise FieldError(f"hold_out: {missing[0]} has no rows here; those that have: {', '.join(gpus)}")
-    if split == SIBLING and not hold_out:
-        return _with_kin(gpus)
+    if split == SIBLING:
+        return [_kin_stays(gpus, hold_out)] if hold_out else _with_kin(gpus)
     twins = [tuple(gpu for gpu in group if gpu in gpus) for group in TWINS]
     alone = [(gpu,) for gpu in gpus if not any(gpu in group for group in TWINS)]
     sets = [tuple(sorted(hold_out))] if hold_out else sorted(group for group in (*twins, *alone) if group)
@@ -167,11 +167,31 @@ def _with_kin(gpus: tuple[str, ...]) -> list[tuple[str, ...]]:
     Raises:
         FieldError: there is none.
     """
-    kins = {gpu: kin(hardware.gpu(gpu).compute_capability) for gpu in gpus}
+    kins = {gpu: _kin(gpu) for gpu in gpus}
     found: list[tuple[str, ...]] = [(gpu,) for gpu in gpus if list(kins.values()).count(kins[gpu]) > 1]
     if not found:
         raise FieldError(f"gpu: none of {', '.join(gpus)} runs the kernels of another; right would be {UNSEEN_GPU}")
     return found
+
+
+def _kin_stays(gpus: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+    """The GPUs to leave out, in order.
+
+    Raises:
+        FieldError: no GPU that stays runs the same kernels as one of them.
+    """
+    stay = {_kin(gpu) for gpu in gpus if gpu not in held}
+    for gpu in held:
+        if _kin(gpu) not in stay:
+            raise FieldError(
+                f"hold_out: no GPU that stays among these rows runs the kernels of {gpu}; right would be "
+                f"--split {UNSEEN_GPU}, or rows of one that does"
+            )
+    return tuple(sorted(held))
+
+
+def _kin(gpu: str) -> str:
+    return kin(hardware.gpu(gpu).compute_capability)
 
 
 def _seen(pool: Pool) -> Case:

@@ -29,6 +29,12 @@ def test_the_page_has_every_command_and_every_option_of_its_help():
             assert flag == "--help" or f"| `{flag}" in part
 
 
+def test_the_help_of_origin_says_what_measured_is_where_tables_end():
+    for name in ("predict", "explain"):
+        part = page().split(f"\n## synperf {name}\n")[1].split("\n## ")[0]
+        assert "measured, or learned or analytical where tables do not reach" in part
+
+
 @pytest.fixture
 def example(tmp_path):
     text = (DOCS / "tables.md").read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from synperf.estimators.weights import read, read_own
 from synperf.measurements import read_file
 from synperf.training.learned import shipped
 from synperf.training.learned.fit import Settings
+from synperf.units import format_percent
 
 from ..training.learned.toy_rows import rows
 from .runner import assert_refused, invoke
@@ -30,6 +31,13 @@ def write_rows(path, chosen, *, gpu=True):
     return path
 
 
+def held_out(path):
+    """What the card says of the error on rows that are held out, in a line."""
+    known = read_own(path).card.networks[0]
+    held = known.held_out["all"]
+    return f"bf16: {format_percent(held['mape'])} held-out error over {held['rows']:.0f} rows, {known.rows} fitted to"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """`mine.csv` of two GPUs, `alone.csv` of one that no column names, and the weights that the first made."""
@@ -42,10 +50,10 @@ def folder(tmp_path_factory):
         patch.setattr(shipped.Training, "_settings", lambda *_: FEW)
         seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "mine.safetensors")
     assert (seen.code, seen.out) == (0, "")
-    assert sorted(line.split(":")[1].strip() for line in seen.err.splitlines()) == [
-        "mine.safetensors",
-        "mine.tables.safetensors",
-    ]
+    made, error = seen.err.splitlines()
+    assert made.startswith("synperf: mine.safetensors: ")
+    assert error == f"synperf: {held_out(found / 'mine.safetensors')}"
+    assert not list(found.glob("*.tables.*"))
     return found
 
 
@@ -109,6 +117,7 @@ def broken(here):
         "old": (arrays, card | {"format": 1}),
         "other": (arrays, card | {"family": "attention"}),
         "changed": (arrays, card | {"seed": 7}),
+        "mine.tables": (arrays, card | {"family": "gemm.tables"}),
     }
     for name, (data, document) in wrong.items():
         (here / f"{name}.safetensors").write_bytes(data)
@@ -125,8 +134,12 @@ def broken(here):
         (("--weights", "old.safetensors"), "old.json: format is 1, right would be 2; train the weights again"),
         (("--weights", "other.safetensors"), "other.json: the card does not match what answers need"),
         (("--weights", "changed.safetensors"), "changed.json: not the card that was written with changed.safetensors"),
+        (
+            ("--weights", "changed.safetensors"),
+            "right would be both files as they were written: bring them back, or train",
+        ),
         (("--weights", "alone.safetensors"), "alone.json: No such file or directory"),
-        (("--weights", "none.safetensors"), "none.json: No such file or directory"),
+        (("--weights", "none.safetensors"), "none.safetensors: there is no such file; right would be"),
         (("--weights", "mine.json"), "mine.json: should end in .safetensors"),
         (("--weights", "mine.tables.safetensors"), "family is 'gemm.tables', right would be one of attention"),
         (("--weights", "mine.safetensors", "--origin", "measured"), "weights: they are for the learned estimate"),
@@ -148,7 +161,7 @@ def test_weights_answer_for_their_own_family_alone(here):
     assert seen.err == "synperf: weights: they are of gemm, not of attention\n"
     with pytest.raises(FieldError, match="weights must be a file or weights, got int"):
         synperf.predict(synperf.Gemm(m=1, n=1, k=1), "l40s", weights=7)
-    with pytest.raises(FileFormatError, match="No such file"):
+    with pytest.raises(FileFormatError, match=r"none\.safetensors: there is no such file"):
         synperf.predict([{"family": "gemm", "m": 1, "n": 1, "k": 1}], "l40s", weights=here / "none.safetensors")
 
 
@@ -173,6 +186,57 @@ def test_rows_that_name_no_gpu_are_of_the_one_that_is_given(here):
         assert "or --gpu NAME once" in seen.err
 
 
+@pytest.fixture
+def interrupted(here, monkeypatch):
+    """A command whose training was interrupted, with finished weights of the same name."""
+    command = ("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "again.safetensors")
+    (here / "again.safetensors").write_bytes(b"finished")
+    with monkeypatch.context() as patch:
+        patch.setattr(shipped, "fit", stopping(shipped.fit))
+        assert invoke(*command).code == 130
+    return command
+
+
+def stopping(fit):
+    def one_epoch(*arguments, progress, **options):
+        def stop(*done):
+            progress(*done)
+            raise KeyboardInterrupt
+
+        return fit(*arguments, progress=stop, **options)
+
+    return one_epoch
+
+
+def test_only_the_same_command_goes_on_and_another_leaves_all_as_it_was(here, interrupted):
+    def files():
+        return {path.name: path.read_bytes() for path in (here / "again.safetensors.states").iterdir()}
+
+    before = files()
+    assert before
+    (here / "other.csv").write_text("".join((here / "mine.csv").read_text().splitlines(keepends=True)[:-1]))
+    other = [*(word if word != "mine.csv" else "other.csv" for word in interrupted), "--resume"]
+    for command, what in ((other, "rows"), ([*interrupted, "--resume", "--seed", "7"], "seed")):
+        seen = invoke(*command)
+        assert_refused(seen)
+        assert f".state: the state of a training with other {what}; right would be the command that" in seen.err
+        assert "or this one without --resume, which begins anew" in seen.err
+    assert files() == before
+    assert (here / "again.safetensors").read_bytes() == b"finished"
+    seen = invoke(*interrupted, "--resume")
+    assert (seen.code, "begins anew" in seen.err) == (0, False)
+    assert read_own(here / "again.safetensors").card.seed == 42
+    assert not list(here.glob("*.states"))
+
+
+@pytest.mark.usefixtures("here")
+def test_without_a_state_resume_says_that_it_begins_anew():
+    seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "anew.safetensors", "--resume")
+    assert seen.code == 0
+    said = "resume: no state is beside anew.safetensors to go on from; the training begins anew"
+    assert seen.err.splitlines()[0] == f"synperf: {said}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -186,7 +250,7 @@ def test_rows_that_name_no_gpu_are_of_the_one_that_is_given(here):
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_leaves_nothing(here, arguments, said):
-    (here / "few.csv").write_text("m,n,k,gpu,time_us\n512,1024,1024,l40s,30\n512,2048,1024,l40s,60\n")
+    (here / "few.csv").write_text("m,n,k,gpu,time_us\n512,1024,1024,l40s,30\n256,1024,1024,l40s,20\n")
     (here / "tests.csv").write_text("m,n,k,gpu,time_us,is_test\n512,1024,1024,l40s,30,yes\n")
     (here / "taken.json").mkdir(exist_ok=True)
     before = sorted(here.iterdir())

@@ -90,7 +90,9 @@ def test_a_changed_card_is_told(tmp_path, change):
     card = json.loads(path.with_suffix(".json").read_text())
     card["networks"][0] |= change
     path.with_suffix(".json").write_text(json.dumps(card))
-    with pytest.raises(FileFormatError, match=r"not the card that was written with gemm\.safetensors"):
+    with pytest.raises(
+        FileFormatError, match=r"not the card that was written with gemm\.safetensors.*right would be both"
+    ):
         read(path, "gemm")
 
 
@@ -182,6 +184,15 @@ def test_a_card_of_ones_own_that_is_no_card_is_told(tmp_path, text):
     path.with_suffix(".json").write_bytes(text)
     with pytest.raises(FileFormatError, match=r"mine\.json: not the JSON of a card"):
         read_own(path)
+
+
+def test_weights_of_ones_own_that_are_not_there_are_named_as_they_were_asked_for(tmp_path):
+    path = write(tmp_path / "mine.safetensors")
+    path.unlink()
+    (tmp_path / "folder.safetensors").mkdir()
+    for name in ("mine", "folder", "none"):
+        with pytest.raises(FileFormatError, match=rf"{name}\.safetensors: there is no such file; right would be"):
+            read_own(tmp_path / f"{name}.safetensors")
 
 
 def test_weights_have_their_ending(tmp_path):

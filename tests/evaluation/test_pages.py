@@ -17,6 +17,7 @@ from synperf.measurements.aiconfigurator import FileAudit
 from ..estimators.toy_weights import toy
 from .toy_pools import Spy, rows
 
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "# Title\n<!-- one: begin -->\nold\n<!-- one: end -->\nafter\n"
 
 
@@ -89,13 +90,27 @@ def test_a_comparison_of_other_rows_goes_where_the_page_has_a_place_for_as_many(
 
 
 def test_the_recipes_that_take_minutes_stand_in_the_page_of_accuracy():
-    text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    text = (DOCS / "accuracy.md").read_text(encoding="utf-8")
     lines = text.split("<!-- new-shape, 150 rows: begin -->\n")[1].split("<!--")[0].splitlines()
     assert {"hybrid", "boosted", "paper", "neusight"} <= {line.split("|")[1].strip() for line in lines}
 
 
+def means(table, column):
+    """The mean errors of a table of the page of accuracy, in per cent, least first."""
+    text = (DOCS / "accuracy.md").read_text(encoding="utf-8")
+    lines = text.split(f"<!-- {table}: begin -->\n")[1].split("\n<!--")[0].splitlines()[2:]
+    return sorted(float(line.split("|")[column].strip().rstrip("%")) for line in lines)
+
+
+def test_the_page_of_limits_says_what_the_page_of_accuracy_does():
+    text = " ".join((DOCS / "limits.md").read_text(encoding="utf-8").split())
+    by_gpu, by_kernel = means("best: test rows", 3), means("best: kernels", 6)
+    assert f"{by_gpu[0]:.0f} to {by_gpu[-1]:.0f} % off in the mean on the GPUs" in text
+    assert f"{by_kernel[0]} to {by_kernel[-1]} % on each engine, kernel and format" in text
+
+
 def test_the_page_of_accuracy_has_a_place_for_every_table_that_is_asked_for():
-    text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    text = (DOCS / "accuracy.md").read_text(encoding="utf-8")
     asked = set(re.findall(r"<!-- (.*?): begin -->", text))
     report = Report(family="gemm", origin="best", source="", version="1", scores=())
     found = compare("gemm", "random", [Spy("one").recipe], rows=[rows("l40s")])

@@ -53,6 +53,17 @@ def test_a_gpu_whose_kin_stays_is_left_out_alone():
         cases(splits.SIBLING, everyone("a100_sxm", "l40s"))
 
 
+def test_named_gpus_need_kin_that_stays_to_be_siblings():
+    (case,) = cases(splits.SIBLING, everyone(), Selection(hold_out=("h100_sxm", "gb200")))
+    assert case.held_out == ("gb200", "h100_sxm")
+    for held, alone in ((("l40s",), "l40s"), (("h100_sxm", "h200_sxm"), "h100_sxm"), (("gb200", "l40s"), "l40s")):
+        said = (
+            f"hold_out: no GPU that stays among these rows runs the kernels of {alone}; right would be --split unseen"
+        )
+        with pytest.raises(FieldError, match=said):
+            splits.case_names(splits.SIBLING, everyone(), Selection(hold_out=held))
+
+
 def test_the_names_of_cases_are_known_before_they_are_made():
     for split in (splits.RANDOM, splits.UNSEEN_GPU, splits.SIBLING):
         found = everyone()

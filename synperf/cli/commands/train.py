@@ -1,11 +1,12 @@
 """Train the weights of a family on measured rows. Needs the extra [train].
 
-The rows are those of aiconfigurator-core, and of the files that --rows names; with --only-rows, of these files alone.
+The rows are those of aiconfigurator-core, and of the files that --rows names; with --only-rows, of these files alone,
+and measured tables, which keep standing on the shipped weights, get none beside --out.
 Rows that name no GPU are of the one that --gpu names. Test rows of the published split, and rows that were chosen by
 their error, are left out. `predict` and `explain` take what is written with --weights FILE.
 
-The state of every network is kept beside the output until all is done: Ctrl-C loses at most one epoch, and --resume
-goes on.
+The state of every network is kept beside the output until all is done: Ctrl-C loses at most one epoch, and the same
+command with --resume goes on.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ import typer
 
 from ... import hardware
 from ...errors import FieldError, MissingExtraError
+from ...estimators.weights import KNOWN, NetworkCard
 from ...kernels import family as family_named
 from ...kernels.fields import dtype_of
 from ...measurements import Rows, aiconfigurator
 from ...tables.outfile import require_place
+from ...units import format_percent
 from ..arguments import OnlyGpu
 from ..bars import stages
 from ..rows import read_rows
@@ -51,17 +54,29 @@ def train(
         raise FieldError("only_rows: no rows are named; right would be --rows FILE beside it")
     dtypes = [str(dtype_of("dtype", one)) for one in dtype or ()]
     shipped = _shipped()
-    for path in shipped.paths(out, name).values():
+    for path in shipped.paths(out, shipped.names(name, tables=not only_rows)):
         require_place("out", path)
         require_place("out", path.with_suffix(".json"))
     measured = _rows(name, rows or [], gpu or [], dtypes, only_rows)
     devices = {key: hardware.gpu(key) for key in sorted(set(measured.gpu))}
     with _states(out) as work, stages() as told:
-        training = shipped.Training(seed=seed, work=work, resume=resume, progress=told)
+        if resume and not any(work.glob("*.state")):
+            notice(f"resume: no state is beside {out} to go on from; the training begins anew")
+        training = shipped.Training(seed=seed, work=work, resume=resume, progress=told, tables=not only_rows)
         made = shipped.train(measured, devices, training, _command(name, rows, only_rows, gpu, dtype, seed))
         paths = shipped.write(out, made)
     for path in paths:
         notice(f"{path}: {path.stat().st_size / 1e3:.0f} kB, trained in {made[name][0].training_s:.0f} s")
+    for network in made[name][0].networks:
+        if network.scope == KNOWN:
+            notice(_error(network))
+
+
+def _error(network: NetworkCard) -> str:
+    """What the card says of the rows that nothing was fitted to."""
+    part, held = network.name.removesuffix(f".{KNOWN}"), network.held_out.get("all")
+    said = f"{format_percent(held['mape'])} held-out error over {held['rows']:,.0f} rows" if held else "none held out"
+    return f"{part}: {said}, {network.rows:,} fitted to"
 
 
 @contextmanager

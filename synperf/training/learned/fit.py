@@ -5,7 +5,8 @@ Source of the recipe: a comparison on the same rows (loss on latency, no sigmoid
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import cos, pi
@@ -98,8 +99,7 @@ def fit(
     center[-origin.codes.shape[1] :], scale[-origin.codes.shape[1] :] = 0.0, 1.0
     x -= center
     x /= scale
-    data = f"{crc32(x.tobytes()):08x}{crc32(table.target.tobytes()):08x}"
-    course = Course([x.shape[1], *settings.hidden, 1], settings, seed, data)
+    course = Course([x.shape[1], *settings.hidden, 1], settings, seed, marks(table, settings, seed, known=known))
     if state is not None and state.is_file():
         course.take_up(state)
     torch.set_flush_denormal(True)  # of this thread
@@ -108,6 +108,51 @@ def fit(
     finally:
         torch.set_flush_denormal(False)  # other arithmetic needs them: a search tree of scipy's does not end without
     return _network(table, origin, course.arrays(), (low, high, encoded, knots, center, scale))
+
+
+def marks(table: Table, settings: Settings, seed: int, *, known: bool) -> dict[str, str]:
+    """What a state notes of its training, and what only a training with the same may go on from."""
+    labels = (table.engine, table.kernel, *([table.gpu] if known else []))
+    texts = "\n".join([repr((table.names, table.stepped)), *("\t".join(label) for label in labels)])
+    columns = (texts.encode(), table.logs.tobytes(), table.target.tobytes())
+    rows = "".join(f"{crc32(column):08x}" for column in columns)
+    return {"settings": repr(settings), "seed": str(seed), "rows": rows}
+
+
+def require_same(state: Path, own: Mapping[str, str]) -> None:
+    """Checks that a state is of the training that has these `marks`.
+
+    Raises:
+        FileFormatError: it is of another one, or damaged.
+    """
+    with _opened(state) as file:
+        noted = file.metadata() or {}
+    if missing := [name for name in own if name not in noted]:
+        raise FileFormatError(f"{state}: not a state of training (no {missing[0]}); right would be to remove it")
+    if other := [name for name, value in own.items() if noted[name] != value]:
+        raise other_training(state, f"other {', '.join(other)}")
+
+
+def other_training(state: Path, what: str) -> FileFormatError:
+    """Of a state that is there to go on from, and cannot be."""
+    return FileFormatError(
+        f"{state}: the state of a training with {what}; right would be the command that it was begun with, "
+        f"or this one without --resume, which begins anew"
+    )
+
+
+@contextmanager
+def _opened(state: Path) -> Iterator[Any]:
+    """The file of a state.
+
+    Raises:
+        FileFormatError: it is damaged.
+    """
+    try:
+        with safe_open(state, "pt") as file:
+            yield file
+    except (SafetensorError, KeyError, RuntimeError, ValueError) as wrong:
+        raise FileFormatError(f"{state}: not a state of training ({wrong}); right would be to remove it") from None
 
 
 def origins(table: Table, known: bool) -> Origin:
@@ -161,8 +206,8 @@ def _knots(values: np.ndarray, num_pieces: int) -> np.ndarray:
 class Course:
     """Layers, the state of AdamW and how many epochs are done, which a file can hold and a later run take up."""
 
-    def __init__(self, sizes: list[int], settings: Settings, seed: int, data: str) -> None:
-        self.settings, self.seed, self.data, self.epoch = settings, seed, data, 0
+    def __init__(self, sizes: list[int], settings: Settings, seed: int, own: Mapping[str, str]) -> None:
+        self.settings, self.seed, self.marks, self.epoch = settings, seed, own, 0
         draw = np.random.default_rng(seed)  # not torch's own, which other threads draw from
         self.layers = [_layer(a, b, draw) for a, b in pairwise(sizes)]
         self.parameters = [p for layer in self.layers for p in layer.parameters()]
@@ -209,33 +254,23 @@ class Course:
         arrays = {f"parameter_{i}": p.detach() for i, p in enumerate(self.parameters)}
         arrays |= {f"{name}_{i}": m[name] for i, m in enumerate(moments) for name in ("exp_avg", "exp_avg_sq", "step")}
         part = path.with_name(path.name + ".part")
-        save_file(
-            {name: a.contiguous() for name, a in arrays.items()}, part, {"epoch": str(self.epoch), **self._same()}
-        )
+        noted = {"epoch": str(self.epoch), **self.marks}
+        save_file({name: a.contiguous() for name, a in arrays.items()}, part, noted)
         part.replace(path)
 
     def take_up(self, path: Path) -> None:
-        """Goes on from a state that `write` left, where it is of the same settings and seed; else from nothing.
+        """Goes on from a state that `write` left.
 
         Raises:
-            FileFormatError: the file is damaged.
+            FileFormatError: the file is damaged, or of another training.
         """
-        try:
-            with safe_open(path, "pt") as file:
-                noted = file.metadata() or {}
-                if {name: noted.get(name) for name in self._same()} != self._same():
-                    return
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                for i, p in enumerate(self.parameters):
-                    p.data.copy_(arrays[f"parameter_{i}"])
-                    self.optimizer.state[p] = {n: arrays[f"{n}_{i}"] for n in ("exp_avg", "exp_avg_sq", "step")}
-                self.epoch = int(noted["epoch"])
-        except (SafetensorError, KeyError, RuntimeError, ValueError) as wrong:
-            raise FileFormatError(f"{path}: not a state of training ({wrong}); right would be to remove it") from None
-
-    def _same(self) -> dict[str, str]:
-        sizes = "x".join(str(p.shape[-1]) for p in self.parameters)
-        return {"settings": repr(self.settings), "seed": str(self.seed), "sizes": sizes, "data": self.data}
+        require_same(path, self.marks)
+        with _opened(path) as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            for i, p in enumerate(self.parameters):
+                p.data.copy_(arrays[f"parameter_{i}"])
+                self.optimizer.state[p] = {n: arrays[f"{n}_{i}"] for n in ("exp_avg", "exp_avg_sq", "step")}
+            self.epoch = int(file.metadata()["epoch"])
 
     def arrays(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Weights and biases of the layers, for standardised inputs."""

@@ -25,7 +25,7 @@ from ..recipe import Devices, by_part
 from ..shapes import shapes
 from .cards import Judged, Spreads, cards, tables_card
 from .data import HELD_OUT, Table, table
-from .fit import Settings, fit
+from .fit import Settings, fit, marks, other_training, require_same
 from .stages import FEW_SHAPES, TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
@@ -34,18 +34,27 @@ Made = Mapping[str, tuple[Card, Mapping[str, np.ndarray]]]  # by name of the wei
 
 
 class Training:
-    """How the weights are trained: a seed, where stages keep their state, who is told, and how many run at once."""
+    """How the weights are trained: a seed, where stages keep their state, who is told, and how many run at once.
+
+    `tables`: also a larger network for measured tables, in families that have any.
+    """
 
     def __init__(
         self, *, seed: int = 42, work: Path | None = None, resume: bool = False, progress: Progress | None = None,
-        settings: Settings | None = None, side_by_side: int = 2,
+        settings: Settings | None = None, side_by_side: int = 2, tables: bool = True,
     ) -> None:  # fmt: skip
         self.seed, self.work, self.resume, self.progress = seed, work, resume, progress
-        self.settings, self.side_by_side = settings, side_by_side
+        self.settings, self.side_by_side, self.tables = settings, side_by_side, tables
         self._done, self._stopped = 0, Event()
 
     def networks(self, stages: Sequence[Stage]) -> dict[str, Network]:
-        """The network of every stage by its name, the longest trainings first."""
+        """The network of every stage by its name, the longest trainings first.
+
+        Raises:
+            FileFormatError: a state to go on from is damaged, or of another training; nothing is trained then.
+        """
+        if self.work is not None and self.resume:
+            self._check_states(self.work, {stage.name: stage for stage in stages})
         ordered = sorted(stages, key=lambda stage: -len(stage.rows) * self._settings(stage).cost)
         total = sum(self._settings(stage).epochs for stage in stages)
         with ThreadPoolExecutor(self.side_by_side) as pool:
@@ -56,6 +65,14 @@ class Training:
                 self._stopped.set()
                 pool.shutdown(cancel_futures=True)
                 raise
+
+    def _check_states(self, work: Path, stages: Mapping[str, Stage]) -> None:
+        """Checks that every state that is left is one that a stage goes on from."""
+        for state in sorted(work.glob("*.state")):
+            stage = stages.get(state.stem)
+            if stage is None:
+                raise other_training(state, "other networks")
+            require_same(state, marks(stage.rows, self._settings(stage), self.seed, known=stage.known))
 
     def _settings(self, stage: Stage) -> Settings:
         return self.settings or stage.settings
@@ -88,14 +105,18 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     parts = {part: rows.take(index) for part, index in by_part(rows)}
     tables = {part: table(own, devices) for part, own in parts.items()}
     few = {part: len(shapes(own)[0]) < FEW_SHAPES for part, own in parts.items()}
-    _check_held_out(tables, has_tables=family in AXES)
-    seed = training.seed
+    seed, has_tables = training.seed, len(names(family, tables=training.tables)) > 1
+    _check_held_out(tables, has_tables=has_tables)
     networks = training.networks(
-        [stage for part, data in tables.items() for stage in stages(family, part, data, seed, few_shapes=few[part])]
+        [
+            stage
+            for part, data in tables.items()
+            for stage in stages(family, part, data, seed, few_shapes=few[part], tables=has_tables)
+        ]
     )
     spread = Spreads.of({part: Judged.of(part, data, networks) for part, data in tables.items()})
     made = {family: [card for part, data in tables.items() for card in cards(part, data, networks, spread, seed)]}
-    if family in AXES:
+    if has_tables:
         large = {part: networks[f"{part}.{TABLES}"] for part in tables}
         spread = Spreads.of_tables(tables, large)
         made[of_tables(family)] = [tables_card(part, data, large[part], spread) for part, data in tables.items()]
@@ -141,10 +162,14 @@ def _whole(name: str, rows: Rows, cards: list[NetworkCard], began: float, comman
     )
 
 
-def paths(path: Path, family: str) -> dict[str, Path]:
-    """Where the weights of a family go, by their names: `gemm` to `path`, `gemm.tables` beside it."""
-    names = (family, *([of_tables(family)] if family in AXES else []))
-    return {name: path.with_name(f"{path.stem}{name.removeprefix(family)}.safetensors") for name in names}
+def names(family: str, *, tables: bool) -> tuple[str, ...]:
+    """The weights that are made of a family: its own, and with `tables` those of its measured tables if it has any."""
+    return (family, *([of_tables(family)] if tables and family in AXES else []))
+
+
+def paths(path: Path, named: Sequence[str]) -> tuple[Path, ...]:
+    """Where weights of these `names` go: `gemm` to `path`, `gemm.tables` beside it."""
+    return tuple(path.with_name(f"{path.stem}{name.removeprefix(named[0])}.safetensors") for name in named)
 
 
 def write(path: Path, made: Made) -> tuple[Path, ...]:
@@ -152,16 +177,17 @@ def write(path: Path, made: Made) -> tuple[Path, ...]:
 
     A card comes last, so that an old one never stands beside new weights.
     """
-    places = paths(path, min(made))
-    for name, (card, arrays) in made.items():
-        card_path = places[name].with_suffix(".json")
+    places = paths(path, sorted(made))
+    for place, name in zip(places, sorted(made), strict=True):
+        card, arrays = made[name]
+        card_path = place.with_suffix(".json")
         written, data = serialize(card, dict(arrays))
-        with replacing("out", places[name]) as part, replacing("out", card_path) as card_part:
+        with replacing("out", place) as part, replacing("out", card_path) as card_part:
             part.write_bytes(data)
             card_part.write_bytes(msgspec.json.format(msgspec.json.encode(written), indent=1))
             with suppress(FileNotFoundError):
                 card_path.unlink()
-    return tuple(places.values())
+    return places
 
 
 def _sources(rows: Rows) -> dict[str, int]:

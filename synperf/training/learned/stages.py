@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...estimators.shapes import AXES
 from ...estimators.weights import GENERAL, KNOWN
 from ...hardware.twins import TWINS
 from .data import Table
@@ -36,10 +35,10 @@ class Stage:
     settings: Settings
 
 
-def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) -> Iterator[Stage]:
+def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool, tables: bool) -> Iterator[Stage]:
     """The known network, and where there are several GPUs the general one and those without some of them.
 
-    Where measured tables of the family are interpolated, there is a larger network for them.
+    With `tables` there is a larger network, which measured tables of the family are interpolated with.
     Where there are `few_shapes`, the known network is fitted to all of them, and others that each miss a part of the
     shapes tell how far errors go on new ones.
     """
@@ -50,7 +49,7 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool) 
         rows = data.take(few(data, others, ROWS_FOLD, seed))
         name = without_fold(part, fold)
         yield Stage(name=name, rows=rows, known=True, settings=Settings.that_measure(len(rows), family))
-    if family in AXES:
+    if tables:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
     if len(set(data.gpu)) < 2:
         return  # one GPU says nothing about others

@@ -15,8 +15,9 @@ from .toy_rows import rows
 DATA = table(rows(), {key: hardware.gpu(key) for key in ("h100_sxm", "l40s")})
 
 
-def made(*, few_shapes):
-    return {stage.name: stage.rows for stage in stages("gemm", "bf16", DATA, 0, few_shapes=few_shapes)}
+def made(*, few_shapes, tables=True):
+    found = stages("gemm", "bf16", DATA, 0, few_shapes=few_shapes, tables=tables)
+    return {stage.name: stage.rows for stage in found}
 
 
 def test_where_shapes_are_few_every_row_is_new_to_the_network_that_judges_it():
@@ -42,6 +43,10 @@ def test_else_the_network_that_answers_is_judged_by_the_rows_that_are_held_out()
 def test_networks_beside_the_known_one_are_fitted_to_no_held_out_shape():
     for name in ("bf16.tables", "bf16.general"):
         assert not made(few_shapes=True)[name].held_out.any()
+
+
+def test_the_network_of_measured_tables_is_there_only_where_it_is_asked_for():
+    assert set(made(few_shapes=False)) - set(made(few_shapes=False, tables=False)) == {"bf16.tables"}
 
 
 def test_one_shape_makes_no_folds():

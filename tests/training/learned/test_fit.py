@@ -1,5 +1,7 @@
 """Training: one seed gives the same bits, a law in the rows is learned, an interrupted run goes on where it was."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,12 +57,20 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(data, tmp_path):
     assert same(whole, again)
 
 
-def test_a_state_of_other_rows_or_settings_is_not_taken_up(data, tmp_path):
+def test_a_state_of_other_rows_seed_or_settings_is_refused_and_stays(data, tmp_path):
     state = tmp_path / "x.state"
     fit(data, FEW, 1, known=True, state=state)
-    epochs = []
-    fit(data, FEW, 2, known=True, state=state, progress=lambda done, _: epochs.append(done))
-    assert epochs == [1, 2, 3, 4, 5, 6]
+    kept = state.read_bytes()
+    fewer, longer = data.take(np.arange(len(data) - 1)), replace(FEW, epochs=7)
+    for rows_, settings, seed, what in (
+        (data, FEW, 2, "seed"), (fewer, FEW, 1, "rows"), (data, longer, 1, "settings"), (fewer, FEW, 2, "seed, rows"),
+    ):  # fmt: skip
+        said = (
+            rf"x\.state: the state of a training with other {what}; right would be the command that it was begun with"
+        )
+        with pytest.raises(FileFormatError, match=said):
+            fit(rows_, settings, seed, known=True, state=state)
+    assert state.read_bytes() == kept
 
 
 def test_a_damaged_state_is_told(data, tmp_path):

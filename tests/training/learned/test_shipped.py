@@ -45,6 +45,12 @@ def test_the_weights_and_those_of_tables_have_a_file_each(written):
     assert min(large.card.networks[0].widening.values()) >= 1.0
 
 
+def test_weights_without_tables_are_the_same_and_one_file(written, tmp_path):
+    (alone,) = write(tmp_path / "gemm.safetensors", made(settings=MANY, tables=False))
+    assert alone.read_bytes() == written[0].read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gemm.json", "gemm.safetensors"]
+
+
 def test_one_file_does_not_stand_for_the_other(written):
     with pytest.raises(FileFormatError, match=r"family is 'gemm\.tables', right would be 'gemm'"):
         read(written[1], "gemm")
@@ -95,6 +101,18 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
     assert list(tmp_path.glob("*.state"))
     resumed, whole = made(work=tmp_path, resume=True)["gemm"][1], made()["gemm"][1]
     assert all(np.array_equal(resumed[name], whole[name]) for name in whole)
+
+
+@pytest.mark.parametrize("left", ["fp8.known", "bf16.without_l40s"])
+def test_no_training_begins_where_one_state_is_not_of_it(tmp_path, left):
+    made(work=tmp_path, seed=1)
+    kept = (tmp_path / "bf16.general.state").read_bytes()
+    for state in tmp_path.glob("*.state"):
+        state.unlink()
+    (tmp_path / f"{left}.state").write_bytes(kept)
+    with pytest.raises(FileFormatError, match=rf"{left}\.state: the state of a training with other"):
+        made(work=tmp_path, seed=1, resume=True, progress=lambda *_: pytest.fail("trained"))
+    assert {state.name: state.read_bytes() for state in tmp_path.iterdir()} == {f"{left}.state": kept}
 
 
 def test_nothing_is_widened_where_no_larger_weights_know_the_kernel():
