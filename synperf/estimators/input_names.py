@@ -1,4 +1,4 @@
-"""The names of a family's inputs of a network, in their order: those of one call on one GPU are those of all."""
+"""The names of a network's inputs, in their order: those of one call of a variant on one GPU are those of all."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _ANY = Sustained(clock_share=1.0, dram_share=1.0, launch_s=1e-6, assumptions=())
 
 
 @cache
-def input_names(family: str) -> tuple[str, ...]:
-    """Names of the inputs, of the family's example on the first GPU that multiplies its format.
+def input_names(family: str, variant: str) -> tuple[str, ...]:
+    """Names of the inputs of calls of a variant, of an example on the first GPU that multiplies its format.
 
     Raises:
         UnknownNameError: no such family.
     """
     kind = family_named(family)
-    gpu = _first_with(kind.example.dtype)
-    return tuple(inputs(kind, kind.example, gpu, features(kind, kind.example, gpu), _ANY)[1])
+    example = next((call for call in kind.others if kind.variant(call) == variant), kind.example)
+    gpu = _first_with(example.dtype)
+    return tuple(inputs(kind, example, gpu, features(kind, example, gpu), _ANY)[1])
 
 
 def _first_with(dtype: DType) -> GPU:

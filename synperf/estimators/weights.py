@@ -177,8 +177,8 @@ def _card(path: Path, family: str) -> Card:
         card = msgspec.convert(document, Card)
     except msgspec.ValidationError as wrong:
         raise FileFormatError(f"{path}: not a card of weights ({wrong})") from None
-    names = input_names(family.removesuffix(_TABLES))
-    said = [one for network in card.networks for one in _mismatches(network, names)]
+    kind = family.removesuffix(_TABLES)
+    said = [one for network in card.networks for one in _mismatches(network, input_names(kind, network.variant))]
     if said:
         raise FileFormatError(f"{path}: the card does not match what answers need: {said[0]}; train the weights again")
     return card

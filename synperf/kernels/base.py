@@ -73,6 +73,7 @@ class KernelFamily:
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
+    others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
 

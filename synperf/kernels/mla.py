@@ -6,7 +6,7 @@ Source: DeepSeek-V2, arXiv 2405.04434; DeepSeek-V3, arXiv 2412.19437.
 
 from __future__ import annotations
 
-from ..hardware import GPU
+from ..hardware import GPU, DType
 from ..numeric import Number
 from ..scheduling import TaskGroups
 from . import attention_launch, mla_core, mla_module
@@ -115,6 +115,10 @@ FAMILY = KernelFamily(
     compulsory_bytes=compulsory_bytes,
     dram_bytes=dram_bytes,
     example=Mla(batch=64, q_len=1, kv_len=4096, heads=128),
+    others=(
+        Mla(batch=64, q_len=1, kv_len=4096, heads=128, proj_dtype=DType.BF16),
+        Mla(batch=4, q_len=4096, kv_len=4096, heads=128, proj_dtype=DType.BF16),
+    ),
     inputs=inputs,
     listed=listed,
     stepped=STEPPED,

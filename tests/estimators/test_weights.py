@@ -201,9 +201,17 @@ def test_weights_have_their_ending(tmp_path):
 
 
 def test_the_inputs_of_a_family_have_distinct_names():
-    for name in families():
-        found = input_names(name)
-        assert len(set(found)) == len(found) > 30
+    for name, kind in families().items():
+        for call in (kind.example, *kind.others):
+            found = input_names(name, kind.variant(call))
+            assert len(set(found)) == len(found) > 30
+
+
+def test_a_variant_whose_networks_see_other_inputs_has_names_of_its_own():
+    module, core = input_names("mla", "decode_module"), input_names("mla", "decode")
+    assert set(core) < set(module)
+    assert "proj_math" in set(module) - set(core)
+    assert input_names("mla", "prefill_module") == module
 
 
 def test_weights_without_their_arrays_are_told(tmp_path, monkeypatch):
