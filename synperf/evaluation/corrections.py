@@ -42,7 +42,7 @@ def record_rows(rows: Rows, gpu: GPU, seed: int) -> np.ndarray:
 def _telling(rows: Rows, gpu: GPU) -> dict[str, np.ndarray]:
     """How far each row is what a constant needs: 1 where it is, less where it is not, by figures of the data sheet."""
     math_s, dram_s, slowest_s, ratio = (np.empty(len(rows)) for _ in range(4))
-    for _, index in rows.indices("engine", "kernel", "dtype"):
+    for _, index in rows.indices(*rows.labels()):
         part = rows.take(index)
         f = features(family(part.family[0]), part.call(), gpu)
         slowest_s[index] = slowest(f, 0.0)[1]

@@ -40,7 +40,7 @@ class Residuals:
 def residuals(rows: Rows, gpu: GPU, calibration: Calibration) -> Residuals:
     """Training rows of one GPU beside the analytical estimate with that calibration."""
     calibrated, parts = replace(gpu, calibration=calibration), []
-    for _, part in rows.take(~rows.is_test).groups("engine", "kernel", "dtype"):
+    for _, part in rows.take(~rows.is_test).groups(*rows.labels()):
         found = api.predict(part.call(), calibrated, origin="analytical")
         parts.append(Residuals(measured_s=part.time_s, time_s=found.time_s, limiter=np.asarray(found.limiter)))
     return Residuals.join(parts)

@@ -8,6 +8,7 @@ import pytest
 from synperf import hardware
 from synperf.estimators import calibrated, learned
 from synperf.estimators.calibration_file import parse, render
+from synperf.evaluation.corrections import record_rows
 from synperf.kernels import family
 from synperf.measurements import Rows
 from synperf.training.calibrate import fit_calibration
@@ -101,3 +102,10 @@ def test_rows_without_weights_of_their_variant_are_told_apart_from_those_with():
     found = fit_calibration(Rows.join([slowed(attention(80, 0)), encoders]), L40).file
     assert found.kernels["trtllm.trtllm.fp8.encoder"].why.startswith("no weights, ")
     assert not found.kernels["vllm.fa2.bf16.decode"].why.startswith("no weights, ")
+
+
+def test_the_rows_of_a_record_are_drawn_among_calls_that_differ_in_labels():
+    part = fused_moe(80, 3)
+    chosen = record_rows(part, L40, 42)
+    assert len(set(chosen.tolist())) == 16
+    assert set(part.take(chosen).fields["distribution"]) == {"balanced", "power_law_1.2"}
