@@ -21,7 +21,7 @@ from ..kernels import KernelFamily
 from ..numeric import Number, is_array, maximum
 
 VERSION = 3
-PIPES = ("tensor", "dram", "l2", "shared")
+_BUSIEST = tuple((pipe, f"{pipe}_sm_max") for pipe in ("tensor", "dram", "l2", "shared"))  # names made once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,8 +74,10 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
         "padding": f.padding,
         "working_set": f.working_set_over_l2,
     }
-    found |= {f"{pipe}_sm_max": f.pipes[pipe].sm_max_s / base_s + 1e-9 for pipe in PIPES}
-    return base_s, found | kind.inputs(call, gpu, base_s, rates.clock_share)
+    for pipe, name in _BUSIEST:
+        found[name] = f.pipes[pipe].sm_max_s / base_s + 1e-9
+    found.update(kind.inputs(call, gpu, base_s, rates.clock_share))
+    return base_s, found
 
 
 def logarithms(found: dict[str, Number], base_s: Number) -> np.ndarray:

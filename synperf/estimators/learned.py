@@ -42,6 +42,9 @@ _SET = b"\1"  # in the bytes of a truth value
 _NAMES = np.array(LIMITERS)
 
 
+_Ends = tuple[list[float], np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Choice:
     """The network that answers for a GPU, engine and kernel, the group it takes them for, and what is assumed."""
@@ -49,6 +52,7 @@ class Choice:
     network: Network
     group: int
     regimes: tuple[Regime, ...]
+    ends: _Ends  # of the regimes
     outside: tuple[str, ...]
     assumptions: tuple[str, ...]
     widening: float
@@ -204,7 +208,7 @@ def finish(
     single = not is_array(found.base_s)
     ratio: Number = exp(correction[0]) if single else np.exp(correction)
     time_s = maximum(found.base_s * ratio, f.floor_s)
-    low, high = _spread(regimes, time_s)
+    low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s)
     limiter, _ = slowest(f, found.rates.launch_s)
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
@@ -227,9 +231,9 @@ def finish(
     )
 
 
-def _spread(regimes: tuple[Regime, ...], time_s: Number) -> tuple[Number, Number]:
+def _spread(ends: _Ends, time_s: Number) -> tuple[Number, Number]:
     """Factors from a time to the ends of its interval: 1 lies between them."""
-    bounds, low, high = _ends(regimes)
+    bounds, low, high = ends
     if is_array(time_s):
         at = np.searchsorted(bounds, time_s)
         return low[at], high[at]
@@ -238,7 +242,7 @@ def _spread(regimes: tuple[Regime, ...], time_s: Number) -> tuple[Number, Number
 
 
 @lru_cache(maxsize=4096)
-def _ends(regimes: tuple[Regime, ...]) -> tuple[list[float], np.ndarray, np.ndarray]:
+def _ends(regimes: tuple[Regime, ...]) -> _Ends:
     """Where regimes end, and the factors of each."""
     low, high = np.exp([(min(r.low, 0.0), max(r.high, 0.0)) for r in regimes]).T
     return [r.up_to_s for r in regimes[:-1]], low, high
@@ -345,7 +349,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 notes = said + ((sentence,) if sentence else ())
                 at, regimes = card.groups.index(group), card.regimes.get(group) or card.regimes[""]
                 return Choice(
-                    network=network, group=at, regimes=regimes, outside=outside + beyond,
+                    network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
                     in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip

@@ -42,13 +42,18 @@ class Gemm(Call):
     split_k: Any = None
 
     def __post_init__(self) -> None:
-        were_plain = set_numbers(self, _EXTENTS) & set_numbers(self, _TILING, optional=True)
-        set_dtype(self)
-        set_dtype(self, "out_dtype")
-        if self.out_dtype is None:
+        were_plain = set_numbers(self, _EXTENTS)
+        if self.tile_m is not None or self.tile_n is not None or self.tile_k is not None or self.split_k is not None:
+            were_plain &= set_numbers(self, _TILING, optional=True)
+        if type(self.dtype) is not DType:
+            set_dtype(self)
+        if self.out_dtype is not None:
+            set_dtype(self, "out_dtype")
+        else:
             object.__setattr__(self, "out_dtype", _OUT.get(self.dtype, DType.BF16))
         if self.out_dtype not in _WRITTEN:
             raise FieldError(f"out_dtype must be one of {', '.join(_WRITTEN)}, got {self.out_dtype}")
-        set_names(self)
+        if self.engine is not None or self.kernel is not None:
+            set_names(self)
         if not were_plain:
             same_length(self, _EXTENTS + _TILING)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil
 from typing import NamedTuple
 
 from ..errors import UnsupportedError
@@ -160,23 +159,6 @@ def whole_cost(
     steps, outputs, port_s, l2_s = t
     busiest = maximum(steps * c.tile_k_s, port_s * p.k + outputs * c.port_value_s)
     return maximum(ceil_div(num_tiles, num_sms) * busiest, num_tiles * l2_s)
-
-
-def whole_cost_of_one(p: Gemm, c: Candidate, num_sms: int) -> tuple[float, float]:
-    """`num_tasks` and `whole_cost` of one call, bit for bit, in one step: every call tries several tiles."""
-    m, n, k, tile_m, tile_n, cluster_m, cluster_n = p.m, p.n, p.k, c.tile_m, c.tile_n, c.cluster_m, c.cluster_n
-    tiles_m, tiles_n = ceil(m / tile_m), ceil(n / tile_n)
-    if cluster_m != 1.0:
-        tiles_m = ceil(tiles_m / cluster_m) * cluster_m
-    if cluster_n != 1.0:
-        tiles_n = ceil(tiles_n / cluster_n) * cluster_n
-    num_tiles = float(tiles_m) * tiles_n * p.batch
-    rows, columns = m if m <= tile_m else tile_m, n if n <= tile_n else tile_n
-    own_s, values = ceil(k / c.tile_k) * c.tile_k_s, rows * columns
-    port_s = (rows * c.port_row_s + columns * c.port_column_s) * k + values * c.port_value_s
-    busiest_s = ceil(num_tiles / num_sms) * (own_s if own_s >= port_s else port_s)
-    l2_s = num_tiles * ((rows * c.row_s + columns * c.column_s) * k + values * c.value_s)
-    return num_tiles, busiest_s if busiest_s >= l2_s else l2_s
 
 
 def split_count(steps: Number, num_tiles: Number, num_sms: int) -> Number:

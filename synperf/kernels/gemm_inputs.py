@@ -74,4 +74,5 @@ def _aligned(x: Number) -> Number:
     if type(x) is np.ndarray:
         whole = x.astype(np.int64)
         return np.minimum(whole & -whole, MOST_ALIGNED).astype(np.float64)
-    return float(min(int(x) & -int(x), MOST_ALIGNED))
+    divisor = x & -x
+    return float(divisor if divisor < MOST_ALIGNED else MOST_ALIGNED)

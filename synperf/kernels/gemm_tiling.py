@@ -29,7 +29,6 @@ from .gemm_costs import (
     split_count,
     terms,
     whole_cost,
-    whole_cost_of_one,
 )
 from .gemm_tiles import Tile
 from .gemm_traits import traits
@@ -82,40 +81,59 @@ def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tili
     for x in (p.m, p.n, p.k, p.batch, p.split_k):
         if type(x) is np.ndarray:
             return _least_of_many(p, gpu, found, source)
+    if p.split_k is not None:
+        return _least_forced(p, gpu, found, source)
     best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
-    m, n, k, macs = p.m, p.n, p.k, 1.0 * p.m * p.n * p.k * p.batch
-    is_few, num_sms, is_forced = has_few(m, n), gpu.num_sms, p.split_k is not None
-    for c in found:
+    m, n, k, batch, num_sms, is_few = p.m, p.n, p.k, p.batch, gpu.num_sms, has_few(p.m, p.n)
+    macs = 1.0 * m * n * k * batch
+    for c in found:  # `num_tasks` and `whole_cost`, bit for bit, without their calls: every GEMM tries several tiles
         if macs * c.bound_s > best_cost or m <= c.spare_m or n <= c.spare_n or (c.is_small and not is_few):
             continue
-        if ceil(k / c.tile_k) * c.tile_k_s > best_cost and not (
-            is_forced or (c.may_split and c.reduction_s <= best_cost)
-        ):
+        own_s, may_split = ceil(k / c.tile_k) * c.tile_k_s, c.may_split and c.reduction_s <= best_cost
+        if own_s > best_cost and not may_split:
             continue
-        num_tiles, cost, slices = _cheaper(p, c, num_sms, best_cost)
+        tile_m, tile_n, cluster_m, cluster_n = c.tile_m, c.tile_n, c.cluster_m, c.cluster_n
+        tiles_m, tiles_n = ceil(m / tile_m), ceil(n / tile_n)
+        if cluster_m != 1.0:
+            tiles_m = ceil(tiles_m / cluster_m) * cluster_m
+        if cluster_n != 1.0:
+            tiles_n = ceil(tiles_n / cluster_n) * cluster_n
+        num_tiles = float(tiles_m) * tiles_n * batch
+        rows, columns = m if m <= tile_m else tile_m, n if n <= tile_n else tile_n
+        values, slices = rows * columns, 1.0
+        port_s = (rows * c.port_row_s + columns * c.port_column_s) * k + values * c.port_value_s
+        cost = ceil(num_tiles / num_sms) * (own_s if own_s >= port_s else port_s)
+        l2_s = num_tiles * ((rows * c.row_s + columns * c.column_s) * k + values * c.value_s)
+        if l2_s > cost:
+            cost = l2_s
+        if may_split and num_tiles * 2 < num_sms and c.reduction_s <= cost:
+            cost, slices = _cheaper(p, c, num_tiles, num_sms, cost)
         if cost <= best_cost:
-            area = num_tiles * c.tile_m * c.tile_n  # of equal costs the one that pads less
+            area = num_tiles * tile_m * tile_n  # of equal costs the one that pads less
             if cost < best_cost or area <= best_area:
                 best, best_cost, best_area, best_slices = c, cost, area, slices
     return _tiling(p, best, best_slices, source, best.tile)
 
 
-def _cheaper(p: Gemm, c: Candidate, num_sms: int, least: float) -> tuple[float, float, float]:
-    """Tasks, cost and slices of one call: as given, else the cheaper of no split and one wave of slices.
+def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, whole: float) -> tuple[float, float]:
+    """Cost and slices of one call: the cheaper of no split, which costs `whole`, and one wave of slices."""
+    t = terms(p, c)
+    slices = split_count(t[0], num_tiles, num_sms)
+    split = split_cost(p, c, t, num_tiles, slices, num_sms)
+    return (split, slices) if split < whole else (whole, 1.0)
 
-    A reduction that alone takes longer than `least` is not looked at.
-    """
-    if p.split_k is not None:
+
+def _least_forced(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
+    """The tiling of one call whose slices are given."""
+    is_few, best, least = has_few(p.m, p.n), found[0], (inf, inf)
+    for c in found:
+        if (c.is_small and not is_few) or p.m <= c.spare_m or p.n <= c.spare_n:
+            continue
         num_tiles = num_tasks(p, c)
-        return num_tiles, forced_cost(p, c, num_tiles, num_sms), float(p.split_k)
-    num_tiles, cost = whole_cost_of_one(p, c, num_sms)
-    if c.may_split and num_tiles * 2 < num_sms and c.reduction_s <= min(cost, least):
-        t = terms(p, c)
-        slices = split_count(t[0], num_tiles, num_sms)
-        split = split_cost(p, c, t, num_tiles, slices, num_sms)
-        if split < cost:
-            return num_tiles, split, slices
-    return num_tiles, cost, 1.0
+        own = (forced_cost(p, c, num_tiles, gpu.num_sms), num_tiles * c.tile_m * c.tile_n)
+        if own <= least:
+            best, least = c, own
+    return _tiling(p, best, float(p.split_k), source, best.tile)
 
 
 def _least_of_many(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
