@@ -305,9 +305,7 @@ def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:
 
     if isinstance(calibration, CalibrationFile):
         return calibration
-    if not isinstance(calibration, str | Path):
-        raise FieldError(f"calibration must be a file or a calibration, got {type(calibration).__name__}")
-    return read(calibration)
+    return read(_path("calibration must be a file or a calibration", calibration))
 
 
 def _read_weights(weights: WeightsSource | None) -> Weights | None:
@@ -316,8 +314,15 @@ def _read_weights(weights: WeightsSource | None) -> Weights | None:
         return None
     from .estimators.weights import Weights, read_own
 
-    if isinstance(weights, Weights):
-        return weights
-    if not isinstance(weights, str | Path):
-        raise FieldError(f"weights must be a file or weights, got {type(weights).__name__}")
-    return read_own(Path(weights))
+    return weights if isinstance(weights, Weights) else read_own(_path("weights must be a file or weights", weights))
+
+
+def _path(right: str, given: Any) -> Path:
+    """A path that was given in the place of what a file holds.
+
+    Raises:
+        FieldError: it is none.
+    """
+    if not isinstance(given, str | Path):
+        raise FieldError(f"{right}, got {type(given).__name__}")
+    return Path(given)

@@ -1,12 +1,10 @@
 """Names as profilers print them."""
 
-from pathlib import Path
-
 import pytest
 
 from synperf.kernels.kernel_names import parse
+from tests.measurements.shared import shared
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 NAMES = {
     "volta_sgemm_128x64_tn": ("cublas", 128, 64, None, None, None),
     "ampere_sgemm_32x32_sliced1x4_tn": ("cublas", 32, 32, None, None, None),
@@ -55,8 +53,6 @@ def test_other_names_say_nothing(name):
 
 def test_every_gemm_name_measured_on_five_gpus_is_read():
     pl = pytest.importorskip("polars")
-    path = SHARED / "neusight_train_linear.parquet"
-    if not path.exists():
-        pytest.skip("measured rows are not beside this checkout")
+    path = shared("neusight_train_linear.parquet")
     names = pl.read_parquet(path, columns=["kernel_name"])["kernel_name"].drop_nulls().unique().to_list()
     assert [n for n in names if "gemm" in n and parse(n) is None] == []
