@@ -102,16 +102,19 @@ def shipped(family: str) -> Weights | None:
     """
     path = path_of(family)
     there = path.is_file() or path.with_suffix(".json").is_file()  # one alone is damage, which `read` tells
-    return read(path, family) if there else None
+    return read(path, family, own=False) if there else None
 
 
-def read(path: Path, family: str) -> Weights:
+def read(path: Path, family: str, *, own: bool = True) -> Weights:
     """The weights in a file and the card beside it.
+
+    Weights of a user's `own` are held against the inputs that calls have; the tests do it for those of the package,
+    since it takes as long as a cold answer may not.
 
     Raises:
         FileFormatError: either is missing, damaged, of another version or family, or they do not belong together.
     """
-    card, data = _card(path.with_suffix(".json"), family), _bytes(path)
+    card, data = _card(path.with_suffix(".json"), family, own), _bytes(path)
     if sha256(data).hexdigest() != card.sha256:
         raise FileFormatError(
             f"{path}: damaged, or not the weights that {path.stem}.json describes: the digest differs"
@@ -166,7 +169,7 @@ def _noted(data: bytes) -> str:
     return str(header.get("__metadata__", {}).get("card", ""))
 
 
-def _card(path: Path, family: str) -> Card:
+def _card(path: Path, family: str, own: bool) -> Card:
     document = _document(path)
     versions = {"format": FORMAT, "inputs_version": INPUTS_VERSION, "family": family}
     for field, right in versions.items():
@@ -178,7 +181,9 @@ def _card(path: Path, family: str) -> Card:
     except msgspec.ValidationError as wrong:
         raise FileFormatError(f"{path}: not a card of weights ({wrong})") from None
     kind = family.removesuffix(_TABLES)
-    said = [one for network in card.networks for one in _mismatches(network, input_names(kind, network.variant))]
+    said = [one for network in card.networks for one in _mismatches(network)]
+    if own:
+        said += [one for n in card.networks for one in _other_inputs(n, input_names(kind, n.variant))]
     if said:
         raise FileFormatError(f"{path}: the card does not match what answers need: {said[0]}; train the weights again")
     return card
@@ -192,8 +197,8 @@ def _document(path: Path) -> dict[str, Any]:
         raise FileFormatError(f"{path}: not the JSON of a card ({wrong})") from None
 
 
-def _mismatches(network: NetworkCard, names: tuple[str, ...]) -> Iterator[str]:
-    """What an answer would stumble over: inputs that calls do not have, and times that no regime is of."""
+def _other_inputs(network: NetworkCard, names: tuple[str, ...]) -> Iterator[str]:
+    """Inputs that calls do not have, or that stand in another order."""
     unknown, missing = sorted({*network.inputs} - {*names}), sorted({*names} - {*network.inputs})
     if unknown:
         yield f"{network.name} has an input {unknown[0]!r}, which no call has"
@@ -201,6 +206,10 @@ def _mismatches(network: NetworkCard, names: tuple[str, ...]) -> Iterator[str]:
         yield f"{network.name} has no input {missing[0]!r}, which every call has"
     elif network.inputs != names:
         yield f"{network.name} has its inputs in another order"
+
+
+def _mismatches(network: NetworkCard) -> Iterator[str]:
+    """What else an answer would stumble over: a scope that is none, and times that no regime is of."""
     if network.scope not in (KNOWN, GENERAL):
         yield f"{network.name} is {network.scope!r}, neither {KNOWN} nor {GENERAL}"
     if "" not in network.regimes:

@@ -223,3 +223,8 @@ def test_weights_without_their_arrays_are_told(tmp_path, monkeypatch):
 
 def test_families_without_weights_have_none():
     assert weights.shipped("no_such_family") is None
+
+
+@pytest.mark.parametrize("path", sorted(weights.FOLDER.glob("*.safetensors")), ids=lambda path: path.stem)
+def test_cards_of_the_package_have_the_inputs_that_calls_have(path):
+    assert read(path, path.stem).card == weights.shipped(path.stem).card
