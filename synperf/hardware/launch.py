@@ -10,6 +10,7 @@ from .dtype import DType
 from .gpu import GPU
 
 PLAIN = "gemm"  # the family whose keys in a record do not begin with its name
+ONE_LAUNCH = ("triton_w13",)  # kernels of one launch in families whose recorded ones are layers of several
 
 
 def floor_key(family: str, kernel: str, dtype: str) -> str:
@@ -20,15 +21,17 @@ def floor_key(family: str, kernel: str, dtype: str) -> str:
 @lru_cache(maxsize=4096)
 def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType) -> tuple[float, tuple[str, ...]]:
     """(seconds, what was assumed). Recorded for this kernel and format, else the least of the kernel's formats, else
-    the least of the family's kernels on that GPU, else of all; 0 where nothing was ever recorded, which is said.
+    the least of the family's kernels on that GPU (for `ONE_LAUNCH`, of GEMM's), else of all; 0 where nothing was ever
+    recorded, which is said.
     """
     record = gpu.calibration
     own = floor_key(family, kernel, dtype)
     exact = record.launch_floor_s.get(own)
     if exact is not None:
         return exact, _borrowed(record, own)
-    starts = (floor_key(family, kernel, ""), "" if family == PLAIN else f"{family}.", "")
-    near = next((found for start in starts if (found := _starting(record.launch_floor_s, start, family))), None)
+    alike = PLAIN if kernel in ONE_LAUNCH else family
+    searched = ((family, floor_key(family, kernel, "")), (alike, "" if alike == PLAIN else f"{alike}."), (alike, ""))
+    near = next((found for of, start in searched if (found := _starting(record.launch_floor_s, start, of))), None)
     if near is None:
         return 0.0, ("launch floor: no record, taken as 0",)
     key = min(near, key=lambda name: near[name])
