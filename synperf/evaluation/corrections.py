@@ -15,6 +15,7 @@ import numpy as np
 from ..estimators.analytical import slowest
 from ..features import features
 from ..hardware import GPU
+from ..hardware.launch import PLAIN
 from ..kernels import family
 from ..measurements import Rows
 from ..training.calibration_hardware import fit_hardware
@@ -69,13 +70,15 @@ def recorded(rows: Rows, devices: Devices) -> dict[str, GPU]:
 def draws(rows: Rows, most: int, times: int, seed: int) -> Iterator[list[np.ndarray]]:
     """Indices of `most` random rows of every GPU and kernel, in random order; half of them where they are few.
 
-    Test rows are left out, as every calibration leaves them out.
+    A library's GEMM is one kernel whichever engine calls it; others are launched by each engine in its own way. Test
+    rows are left out, as every calibration leaves them out.
     """
     fitted = np.flatnonzero(~rows.is_test)
+    label = ("gpu", "kernel", "dtype") if rows.family[0] == PLAIN else ("gpu", "engine", "kernel", "dtype")
     for draw in range(times):
         yield [
-            np.random.default_rng([seed, draw, crc32(".".join(label).encode())]).permutation(fitted[index])[
+            np.random.default_rng([seed, draw, crc32(".".join(names).encode())]).permutation(fitted[index])[
                 : min(most, len(index) // 2)
             ]
-            for label, index in rows.take(fitted).indices("gpu", "kernel", "dtype")
+            for names, index in rows.take(fitted).indices(*label)
         ]

@@ -13,7 +13,7 @@ import numpy as np
 from ..version import VERSION
 from .metrics import Errors
 from .selection import Pool, Selection
-from .splits import ALL, LEAVING_OUT, SEEN_PART, TEST, UNSEEN_PART
+from .splits import ALL, LEAVING_OUT, NEW_KERNELS, SEEN_PART, TEST, UNSEEN_PART
 
 PLAIN, RECORD, ZERO_SHOT, FEW = "", "record of 16 rows", "zero-shot", "few-shot"
 
@@ -63,10 +63,12 @@ def _shown(value: Any) -> str:
 class Result:
     """Errors of one recipe in one case on the rows of one GPU, or of `all`.
 
-    `part` names the scored rows: `test`, or, where GPUs are left out, their rows (`unseen`) and the test rows of
-    the others (`seen`). `variant` says what was known of a GPU that is left out: nothing but published figures (empty),
-    a calibration record, a few rows. `draw` counts random choices of these rows. `kept` says why few rows of that GPU
-    corrected nothing, where they did not.
+    `part` names the scored rows: `test`, or, where GPUs are left out, their rows (`unseen`), those of kernels that no
+    kin of theirs ran (`unseen-kernel`) and the test rows of the others (`seen`). `kernel` is the engine and kernel that
+    they are of (`vllm.fa3`), or `all`; `is_new` says that no row that was fitted to is of that kernel. `variant` says
+    what was known of a GPU that is left out: nothing but published figures (empty), a calibration record, a few rows.
+    `draw` counts random choices of these rows. `kept` says why few rows of that GPU corrected nothing, where they did
+    not.
     """
 
     case: str
@@ -81,6 +83,8 @@ class Result:
     fit_s: float
     predict_s_per_1000: float
     kept: str = ""
+    kernel: str = ALL
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,15 +122,21 @@ class Comparison:
         return UNSEEN_PART if self.settings.split in LEAVING_OUT else TEST
 
     def of(
-        self, recipe: str, variant: str = PLAIN, *, part: str | None = None, case: str | None = None, gpu: str = ALL
-    ) -> tuple[Result, ...]:
+        self, recipe: str, variant: str = PLAIN, *, part: str | None = None, case: str | None = None, gpu: str = ALL,
+        kernel: str = ALL,
+    ) -> tuple[Result, ...]:  # fmt: skip
         """Results of one recipe and variant: of one case or each, one per draw."""
-        wanted = part or self.part()
+        wanted = (recipe, variant, part or self.part(), gpu, kernel)
         return tuple(
             r
             for r in self.results
-            if (r.recipe, r.variant, r.part, r.gpu) == (recipe, variant, wanted, gpu) and case in (None, r.case)
+            if (r.recipe, r.variant, r.part, r.gpu, r.kernel) == wanted and case in (None, r.case)
         )
+
+    def cells(self) -> tuple[tuple[str, str, str], ...]:
+        """(GPU, engine and kernel, part) of all that is left out and scored by itself, in order."""
+        parts = {UNSEEN_PART, NEW_KERNELS}
+        return tuple(sorted({(r.gpu, r.kernel, r.part) for r in self.results if r.part in parts and r.kernel != ALL}))
 
     def means(self, part: str | None = None) -> tuple[Mean, ...]:
         """One line for every recipe and variant that scored the part."""
@@ -143,10 +153,11 @@ class Comparison:
 
     def worst_harm(self) -> float | None:
         """The greatest mean error of a few-shot result minus that of the zero-shot one on the same rows."""
-        before = {(r.case, r.recipe, r.gpu, r.draw): r.errors.mape for r in self.results if r.variant == ZERO_SHOT}
+        whole = [r for r in self.results if r.kernel == ALL]
+        before = {(r.case, r.recipe, r.gpu, r.draw): r.errors.mape for r in whole if r.variant == ZERO_SHOT}
         found = [
             r.errors.mape - before[key]
-            for r in self.results
+            for r in whole
             if r.variant not in (PLAIN, RECORD, ZERO_SHOT) and (key := (r.case, r.recipe, r.gpu, r.draw)) in before
         ]
         return max(found, default=None)

@@ -16,7 +16,7 @@ from .general import correctable, kept
 from .metrics import Errors
 from .recipes import OURS
 from .results import PLAIN, RECORD, ZERO_SHOT, Result, few_shot
-from .splits import ALL, FEW_SHOT, SIBLING, UNSEEN_GPU, UNSEEN_PART, Case
+from .splits import ALL, FEW_SHOT, NEW_KERNELS, SIBLING, UNSEEN_GPU, UNSEEN_PART, Case
 
 FEW = (20, 50, 100, 200, 500)  # rows of each kernel
 FEW_DRAWS = 2
@@ -32,6 +32,7 @@ class Fitted:
     recipe: str
     predictor: Predictor
     training_rows: int
+    kernels: frozenset[str]  # `engine.kernel` of the training rows
     fit_s: float
 
     @property
@@ -48,7 +49,7 @@ class Fitted:
         predictor: Predictor | None = None,
         draw: int = 0,
     ) -> Iterator[Result]:
-        """Errors on all rows, then on those of each GPU.
+        """Errors on all rows, on those of each GPU, and of GPUs that are left out on those of each kernel.
 
         Raises:
             FieldError: a time is no positive number.
@@ -58,13 +59,23 @@ class Fitted:
         took_s = perf_counter() - began
         if not (np.isfinite(time_s) & (time_s > 0)).all():
             raise FieldError(f"recipe: {self.recipe} gave a time that is no positive number, in {self.case.name}")
-        for gpu, index in [(ALL, np.arange(len(rows))), *((key, found) for (key,), found in rows.indices("gpu"))]:
+        for (gpu, kernel), index in _cells(rows, part):
             yield Result(
-                case=self.case.name, recipe=self.recipe, variant=variant, part=part, gpu=gpu, draw=draw,
+                case=self.case.name, recipe=self.recipe, variant=variant, part=part, gpu=gpu, kernel=kernel, draw=draw,
                 rows=len(index), training_rows=self.training_rows,
                 errors=Errors.of(time_s[index], rows.time_s[index]),
                 fit_s=self.fit_s, predict_s_per_1000=took_s / len(rows) * 1000, kept=kept(used).get(gpu, ""),
+                is_new=kernel not in self.kernels and kernel != ALL,
             )  # fmt: skip
+
+
+def _cells(rows: Rows, part: str) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
+    """((GPU, engine and kernel), indices): all, those of each GPU, and where GPUs are left out of each kernel there."""
+    yield (ALL, ALL), np.arange(len(rows))
+    yield from (((key, ALL), index) for (key,), index in rows.indices("gpu"))
+    if part in (UNSEEN_PART, NEW_KERNELS):
+        for (gpu, engine, kernel), index in rows.indices("gpu", "engine", "kernel"):
+            yield (gpu, f"{engine}.{kernel}"), index
 
 
 def run(split: str, case: Case, recipe: Recipe, seed: int) -> tuple[Result, ...]:
@@ -72,8 +83,9 @@ def run(split: str, case: Case, recipe: Recipe, seed: int) -> tuple[Result, ...]
     rows, began = case.training(), perf_counter()
     predictor = recipe.fit(rows, case.devices, seed)
     fitted = Fitted(
-        case=case, recipe=recipe.name, predictor=predictor, training_rows=len(rows), fit_s=perf_counter() - began
-    )
+        case=case, recipe=recipe.name, predictor=predictor, training_rows=len(rows), fit_s=perf_counter() - began,
+        kernels=frozenset(f"{engine}.{kernel}" for (engine, kernel), _ in rows.indices("engine", "kernel")),
+    )  # fmt: skip
     parts = {part: case.rows.take(mask) for part, mask in case.parts.items()}
     found: list[Result] = []
     for part, scored in parts.items():

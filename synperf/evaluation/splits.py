@@ -48,6 +48,7 @@ PAPER_SEEN = {
     PAPER_MOE: ("h20", "h800", "a100_sxm", "l20", "a40", "rtx_6000_ada"),
 }
 TEST, SEEN_PART, UNSEEN_PART = "test", "seen", "unseen"
+NEW_KERNELS = "unseen-kernel"  # of a GPU with kin that stays: rows of kernels that none of these ran
 ALL = "all"
 EVERY_ROW = 10**9
 
@@ -122,7 +123,8 @@ def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
         FieldError: there are no rows to fit to, or none to score.
     """
     if split in LEAVING_OUT:
-        yield from (_leaving_out(pool, held) for held in held_out_sets(split, pool.gpus(), selection.hold_out))
+        for held in held_out_sets(split, pool.gpus(), selection.hold_out):
+            yield _leaving_out(pool, held, by_kin=split == SIBLING)
     elif split in PAPER_SEEN:
         yield _paper(pool, PAPER_SEEN[split])
     else:
@@ -203,12 +205,28 @@ def _seen(pool: Pool) -> Case:
     return _checked(ALL, pool, pool.fit, {TEST: test}, {key: hardware.gpu(key) for key in pool.gpus()})
 
 
-def _leaving_out(pool: Pool, held: tuple[str, ...]) -> Case:
+def _leaving_out(pool: Pool, held: tuple[str, ...], *, by_kin: bool) -> Case:
+    """The GPUs `held` are left out. `by_kin` sets rows of kernels that no kin ran apart, as nothing tells of these."""
     away = pool.of(held)
     train = pool.fit & ~away
     known = np.isin(pool.rows.fields["dtype"].astype(str), sorted(set(pool.rows.fields["dtype"][train])))
-    parts = {UNSEEN_PART: pool.whole & away & known, SEEN_PART: pool.test & ~away & known}
+    unseen = pool.whole & away & known
+    alike = _run_by_kin(pool, train) if by_kin else np.ones(len(train), dtype=bool)
+    parts = {UNSEEN_PART: unseen & alike, SEEN_PART: pool.test & ~away & known, NEW_KERNELS: unseen & ~alike}
     return _checked("+".join(held), pool, train, parts, published(pool.gpus(), held), held)
+
+
+def _run_by_kin(pool: Pool, train: np.ndarray) -> np.ndarray:
+    """(rows,) whether kin of a row's GPU ran its engine, kernel and format in a training row."""
+    found = np.zeros(len(train), dtype=bool)
+    run: dict[tuple[str, ...], set[str]] = {}
+    labels = list(by_kernel(pool.rows))
+    for (gpu, *kernel), index in labels:
+        if train[index].any():
+            run.setdefault(tuple(kernel), set()).add(_kin(gpu))
+    for (gpu, *kernel), index in labels:
+        found[index] = _kin(gpu) in run.get(tuple(kernel), ())
+    return found
 
 
 def _paper(pool: Pool, seen: tuple[str, ...]) -> Case:

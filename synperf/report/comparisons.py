@@ -7,18 +7,37 @@ from statistics import fmean
 
 from ..evaluation.recipes import OURS, ROOFLINE
 from ..evaluation.results import FEW, PLAIN, RECORD, Comparison, Mean
-from ..evaluation.splits import ALL, LEAVING_OUT, PAPER, PAPER_SEEN, SEEN_PART, SIBLING, SPLITS, UNSEEN_GPU
+from ..evaluation.splits import (
+    ALL,
+    LEAVING_OUT,
+    NEW_KERNELS,
+    PAPER,
+    PAPER_SEEN,
+    SEEN_PART,
+    SIBLING,
+    SPLITS,
+    UNSEEN_GPU,
+    UNSEEN_PART,
+)
 from ..hardware.twins import TWINS
 from ..units import format_percent, format_time
 from .text import paragraphs, section, table
 
+_MARKS = {"new": " **", NEW_KERNELS: " *", UNSEEN_PART: ""}
 _HEADS = ("recipe", "known of the GPU", "mean", "median", "P90", "wMAPE", "bias", "worst case", "fit", "per 1000 rows")
 
 
 def to_text(found: Comparison) -> str:
     """What was asked, means over the cases, every case, and what follows."""
     return paragraphs(
-        _head(found), _means(found), _cases(found), _gpus(found), _growth(found), _verdicts(found), _notes(found)
+        _head(found),
+        _means(found),
+        _cases(found),
+        _gpus(found),
+        _kernels(found),
+        _growth(found),
+        _verdicts(found),
+        _notes(found),
     )
 
 
@@ -90,6 +109,22 @@ def _gpus(found: Comparison) -> str:
     return table(heads, rows, heads[1:])
 
 
+def _kernels(found: Comparison) -> str:
+    """Mean errors on GPUs that are left out, kernels down and recipes across."""
+    means, cells = found.means(), found.cells()
+    heads = ("mean error on", "kernel", "rows", *(_column(mean) for mean in means))
+    rows = [(gpu, kernel, *_cell(found, means, gpu, kernel, part)) for gpu, kernel, part in cells]
+    return table(heads, rows, heads[2:]) if rows else ""
+
+
+def _cell(found: Comparison, means: tuple[Mean, ...], gpu: str, kernel: str, part: str) -> tuple[str, ...]:
+    """Rows, and the error of every recipe and variant that scored them."""
+    scores = [found.of(mean.recipe, mean.variant, part=part, gpu=gpu, kernel=kernel) for mean in means]
+    mark = _MARKS["new" if any(r.is_new for own in scores for r in own) else part]
+    errors = (format_percent(fmean(r.errors.mape for r in own)) if own else "-" for own in scores)
+    return f"{next(r.rows for own in scores for r in own):,}{mark}", *errors
+
+
 def _paper_means(split: str, gpus: list[str]) -> dict[str, list[str]]:
     """All GPUs, and where some were fitted to and others not, each kind by itself."""
     seen = [gpu for gpu in gpus if gpu in PAPER_SEEN.get(split, ())]
@@ -133,18 +168,24 @@ def _verdicts(found: Comparison) -> str:
 
 
 def _beside_roofline(found: Comparison) -> Iterator[str]:
+    """Whether what is ours is nowhere worse: in no case, and on no kernel of a GPU that is left out."""
     if found.settings.split not in (UNSEEN_GPU, SIBLING):
         return
     for mean in found.means():
         if mean.recipe not in OURS:
             continue
-        worse = [c for c in found.cases() if _case(found, mean, c) > found.of(ROOFLINE, case=c)[0].errors.mape]
+        worse = [case for case in found.cases() if _is_worse(found, mean, case=case)]
+        worse += [
+            f"{kernel} on {gpu}" for gpu, kernel, part in found.cells()
+            if _is_worse(found, mean, part=part, gpu=gpu, kernel=kernel)
+        ]  # fmt: skip
         verdict = f"no: {', '.join(worse)}" if worse else "yes"
-        yield f"{_column(mean)}: no case is worse than the roofline times one factor of the other GPUs: {verdict}"
+        yield f"{_column(mean)}: no case or kernel is worse than the roofline times one factor of the others: {verdict}"
 
 
-def _case(found: Comparison, mean: Mean, case: str) -> float:
-    return found.of(mean.recipe, mean.variant, case=case)[0].errors.mape
+def _is_worse(found: Comparison, mean: Mean, **where: str) -> bool:
+    own, bound = found.of(mean.recipe, mean.variant, **where), found.of(ROOFLINE, **where)
+    return bool(own and bound) and own[0].errors.mape > bound[0].errors.mape
 
 
 def _notes(found: Comparison) -> str:
@@ -159,6 +200,10 @@ def _said(found: Comparison) -> Iterator[str]:
         yield "no GPU has a calibration record here: shares of the published rates are typical ones, launch floors none"
     if split in LEAVING_OUT:
         yield "a GPU that is left out has launch floors of the nearest other one and median shares of the others' rates"
+    if any(r.is_new for r in found.results):
+        yield "** no GPU that was fitted to ran this kernel: the middle of all kernels answers, and the answer says so"
+    if any(r.part == NEW_KERNELS for r in found.results):
+        yield "*, ** no kin of the GPU ran the kernel: scored here, and not in the means above"
     if RECORD in variants:
         yield "the 16 rows of a record are drawn by shape: 6 that math limits, 6 that DRAM limits, 4 of next to no work"
     if any(variant.startswith(FEW) for variant in variants):

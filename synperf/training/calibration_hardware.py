@@ -1,5 +1,6 @@
 """Sustained rates and launch floors of a GPU from few rows of a user's own.
 
+Rates are told by GEMMs alone: what L2 holds of K and V, or of few experts, is not seen in the rows of other families.
 A share is the greatest that a row reached, or of 20 rows and more the 95th percentile: over eight large and eight
 memory-bound shapes the greatest is within 3 to 6 % of what thousands of rows say. Which rows tell which constant is as
 in `hardware_fits`. What no row can tell stays what it was; `Calibration.provenance` says so.
@@ -16,7 +17,7 @@ import numpy as np
 from ..estimators.analytical import slowest
 from ..features import features
 from ..hardware import GPU, Calibration, DType
-from ..hardware.launch import floor_key, launch_floor
+from ..hardware.launch import PLAIN, floor_key, launch_floor
 from ..kernels import family
 from ..measurements import Rows
 from ..numeric import concatenated
@@ -49,7 +50,9 @@ def fit_hardware(rows: Rows, gpu: GPU) -> Calibration:
     """The GPU's calibration with what the rows tell in the place of what was there."""
     floors, said = _floors(rows, gpu)
     own = replace(gpu.calibration, launch_floor_s=MappingProxyType({**gpu.calibration.launch_floor_s, **floors}))
-    parts = [_sample(part, replace(gpu, calibration=own)) for part in _parts(rows) if part.fields["dtype"][0] in _RATES]
+    at = replace(gpu, calibration=own)
+    told = [part for part in _parts(rows) if part.family[0] == PLAIN and part.fields["dtype"][0] in _RATES]
+    parts = [_sample(part, at) for part in told]
     found: dict[str, float] = {}
     for name, part in _telling(parts):
         said[name] = f"needs {LEAST_SHARE_ROWS} rows that tell it, has {len(part.time_s)}"

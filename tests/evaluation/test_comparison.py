@@ -63,9 +63,32 @@ def test_where_gpus_are_left_out_no_recipe_sees_them_or_what_was_measured_on_the
 def test_the_roofline_is_there_to_be_beaten_where_gpus_are_left_out():
     found = compare("gemm", splits.UNSEEN_GPU, [Spy("general").recipe], rows=parts(1.0))
     assert found.recipes() == ("general", "roofline")
-    assert "no case is worse than the roofline times one factor of the other GPUs: yes" in comparisons.to_text(found)
+    assert "no case or kernel is worse than the roofline times one factor of the others: yes" in comparisons.to_text(
+        found
+    )
     worse = compare("gemm", splits.UNSEEN_GPU, [Spy("general").recipe], rows=parts(2.0))
-    assert "of the other GPUs: no: a100_sxm, h100_sxm+h200_sxm, l40s" in comparisons.to_text(worse)
+    everywhere = (
+        "of the others: no: a100_sxm, h100_sxm+h200_sxm, l40s, vllm.cublas on a100_sxm, vllm.cublas on h100_sxm"
+    )
+    assert everywhere in comparisons.to_text(worse)
+
+
+def test_every_kernel_of_a_gpu_that_is_left_out_is_listed_and_new_ones_are_marked():
+    given = [rows("h100_sxm"), rows("h200_sxm"), rows("l40s", 4.0), rows("h200_sxm", 3.0, engine="trtllm")]
+    found = compare("gemm", splits.SIBLING, [Spy().recipe], rows=given)
+    assert found.cells() == (
+        ("h100_sxm", "vllm.cublas", "unseen"),
+        ("h200_sxm", "trtllm.cublas", "unseen-kernel"),
+        ("h200_sxm", "vllm.cublas", "unseen"),
+    )
+    by_cell = {(r.gpu, r.kernel): r for r in found.results if r.recipe == "spy" and r.kernel != "all"}
+    assert by_cell["h200_sxm", "trtllm.cublas"].is_new
+    assert not by_cell["h200_sxm", "vllm.cublas"].is_new
+    assert by_cell["h200_sxm", "trtllm.cublas"].errors.mape == pytest.approx(2 / 3)
+    assert found.means()[0].errors.mape == pytest.approx(1 / 2)  # without the kernel that no kin ran
+    shown = comparisons.to_text(found)
+    assert "h200_sxm       trtllm.cublas" in shown
+    assert "** no GPU that was fitted to ran this kernel" in shown
 
 
 def test_growth_is_of_unseen_over_seen():

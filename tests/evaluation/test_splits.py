@@ -53,6 +53,16 @@ def test_a_gpu_whose_kin_stays_is_left_out_alone():
         cases(splits.SIBLING, everyone("a100_sxm", "l40s"))
 
 
+def test_kernels_that_no_kin_ran_are_scored_apart():
+    given = [rows("h100_sxm"), rows("h200_sxm"), rows("h200_sxm", engine="trtllm"), rows("l40s", engine="trtllm")]
+    found = pool(given, Selection(), is_split_test)
+    by_name = {case.name: case for case in cases(splits.SIBLING, found)}
+    h200 = by_name["h200_sxm"]
+    assert set(h200.rows.take(h200.parts["unseen"]).engine) == {"vllm"}
+    assert set(h200.rows.take(h200.parts[splits.NEW_KERNELS]).engine) == {"trtllm"}
+    assert splits.NEW_KERNELS not in by_name["h100_sxm"].parts
+
+
 def test_named_gpus_need_kin_that_stays_to_be_siblings():
     (case,) = cases(splits.SIBLING, everyone(), Selection(hold_out=("h100_sxm", "gb200")))
     assert case.held_out == ("gb200", "h100_sxm")
