@@ -26,16 +26,15 @@ from ..tables.outfile import replacing
 from ..version import VERSION
 from .calibration_choice import Choice, choose
 from .calibration_floors import with_floors
-from .calibration_hardware import fit_hardware
+from .calibration_hardware import LEAST_SHARE, MOST_SHARE, fit_hardware, impossible
 from .calibration_rows import pools, usable
 from .calibration_tuning import SHARES, parts_of
 from .recipe import by_kernel
 
+_RATES = {"clock_share": "math rate", "dram_share": "DRAM bandwidth"}
 REGIME_ROWS = 20
 OWN_REGIME_ROWS = 60  # of an engine; with fewer, errors of all engines of the kernel count
 REGIMES_S = (10e-6, 100e-6, float("inf"))
-
-LEAST_SHARE, MOST_SHARE = 0.2, 1.25  # of a published rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,13 +103,11 @@ def check_shares(gpu: GPU) -> None:
     Raises:
         FieldError: they say that it does.
     """
-    for name, what in (("clock_share", "math rate"), ("dram_share", "DRAM bandwidth")):
-        share = getattr(gpu.calibration, name)
-        if share is not None and not LEAST_SHARE <= share <= MOST_SHARE:
-            raise FieldError(
-                f"rows: they say that {gpu.name} sustains {share:.0%} of its published {what}; right would be rows of "
-                f"this GPU, from {LEAST_SHARE:.0%} to {MOST_SHARE:.0%}"
-            )
+    for name, share in impossible(gpu).items():
+        raise FieldError(
+            f"rows: they say that {gpu.name} sustains {share:.0%} of its published {_RATES[name]}; right would be rows "
+            f"of this GPU, from {LEAST_SHARE:.0%} to {MOST_SHARE:.0%}"
+        )
 
 
 def save(fit: CalibrationFit, path: str | Path) -> None:

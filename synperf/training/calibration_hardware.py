@@ -25,6 +25,7 @@ from .hardware_fits import EXTENTS, FAR_FROM_RIDGE, LARGE_EXTENT, LITTLE_WORK_S,
 
 LEAST_SHARE_ROWS = 4  # fewer have seldom one that comes near the rate
 LEAST_FLOOR_ROWS = 3  # of which the median is one that another confirms
+LEAST_SHARE, MOST_SHARE = 0.2, 1.25  # of a published rate, that a GPU sustains
 MANY_ROWS = 20  # from here on a quantile, which one odd row does not move
 _RATES = (DType.BF16, DType.FP16)  # narrower formats lose to quantisation, which is not clock
 
@@ -68,6 +69,12 @@ def fit_hardware(rows: Rows, gpu: GPU) -> Calibration:
         clock_share=found.get("clock_share", own.clock_share),
         dram_share=found.get("dram_share", own.dram_share),
     )
+
+
+def impossible(gpu: GPU) -> dict[str, float]:
+    """The shares of published rates that no GPU sustains, by name."""
+    shares = {name: getattr(gpu.calibration, name) for name in ("clock_share", "dram_share")}
+    return {k: share for k, share in shares.items() if share is not None and not LEAST_SHARE <= share <= MOST_SHARE}
 
 
 def _floors(rows: Rows, gpu: GPU) -> tuple[dict[str, float], dict[str, str]]:

@@ -20,11 +20,11 @@ from ..estimators.network import Network
 from ..estimators.weights import Weights
 from ..features import Features, features
 from ..hardware import GPU
-from ..hardware.launch import floor_key
+from ..hardware.launch import PLAIN, floor_key
 from ..hardware.records import typical_shares
 from ..kernels import KernelFamily
 from ..measurements import Rows
-from .calibration_hardware import fit_hardware
+from .calibration_hardware import fit_hardware, impossible
 from .calibration_rows import launches
 
 PULL = 0.1  # a value that moves by a tenth costs as much as
@@ -163,7 +163,13 @@ def errors(part: Part, gpu: GPU) -> np.ndarray:
 
 
 def _cost(parts: list[Part], gpu: GPU, keys: list[str], x: np.ndarray, use: np.ndarray) -> float:
-    """Sum of the errors of the rows in use, and what the moves cost."""
+    """Sum of the errors of the rows in use, and what the moves cost; infinite at rates that such rows cannot tell.
+
+    GEMMs tell a GPU's rates, and by them rows of another GPU. What rows of other families say beyond the published
+    rates is L2's doing: K and V that stay there while calls are repeated.
+    """
     at = moved(gpu, parts, keys, x)
+    if parts[0].kind.name != PLAIN and impossible(at):
+        return float("inf")
     total = sum(float(errors(part, at)[use[part.index]].sum()) for part in parts)
     return total + PULL_COST * float(((x / PULL) ** 2).sum())

@@ -93,6 +93,17 @@ def test_a_call_of_a_calibrated_variant_says_so():
     assert calibrated.estimate(kind, encoder, L40, found).assumptions[-1].endswith("no row of fa2 bf16 encoder in vllm")
 
 
+def test_rows_that_are_faster_than_dram_tell_no_rate_beyond_what_a_gpu_sustains():
+    """K and V that stay in L2 are no reason to refuse rows, as GEMMs of another GPU are."""
+    given = attention(120, 0)
+    is_long = given.fields["kv_len"] >= 2048
+    fast = replace(given, time_s=given.time_s / np.where(is_long, 2.2, 1.0))
+    floor_s = estimates(fast, L40, learned.shipped("attention"))[1]
+    found = fit_calibration(replace(fast, time_s=np.maximum(fast.time_s, 1.02 * floor_s)), L40)
+    assert 0.2 <= (found.file.hardware.dram_share or 1.0) <= 1.25
+    assert 0.2 <= (found.file.hardware.clock_share or 1.0) <= 1.25
+
+
 def test_rows_without_weights_of_their_variant_are_told_apart_from_those_with():
     encoders = made(
         "attention", {"dtype": "fp8", "kv_dtype": "fp8", "causal": False}, "trtllm", "trtllm", batch=np.full(20, 2),
