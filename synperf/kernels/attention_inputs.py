@@ -7,7 +7,7 @@ Fixed tiles stand for what a kernel may choose; the heads that share K and V are
 from __future__ import annotations
 
 from ..hardware import GPU, DType
-from ..numeric import Number, ceil_div, maximum, minimum
+from ..numeric import Number, ceil_div, maximum, minimum, where
 from .attention_call import Attention
 from .attention_requests import Requests, keys_seen, pairs
 from .attention_split import num_splits
@@ -38,6 +38,8 @@ def inputs(p: Attention, gpu: GPU, base_s: Number, clock_share: float) -> dict[s
         "heads": 1.0 * p.heads * one,
         "kv_heads": 1.0 * p.kv_heads * one,
         "group": p.heads / p.kv_heads * one,
+        "windowed": (1.0 + 1.0 * (p.window > 0)) * one,
+        "unpacked": (1.0 if w.traits.packs_always else where(p.window > 0, p.heads / p.kv_heads, one)) * one,
         "head_dim": 1.0 * p.head_dim * one,
         "v_head_dim": 1.0 * p.v_head_dim * one,
         "masked": met / r.total(r.q * r.kv) * one,

@@ -8,7 +8,7 @@ Source: Rasmussen, Williams, "Gaussian Processes for Machine Learning", 2006, se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -23,7 +23,9 @@ NOISE = 0.08  # of log(time): what repeats and sources of one kernel differ by
 FREEDOM = 3.0  # of Student's t
 ROUNDS = 4  # of reweighting
 LENGTH = 0.25  # of a bump, in ranges of the training
+NEAR = 0.12  # of a bump over all inputs, in ranges of the training per input
 OWN = 0.25  # how much more a bump counts for its own engine
+_DIGITS = 5  # of a place among all inputs, which a file has hundreds of
 CUT = 0.1  # how far beyond the residuals of its rows a correction may go
 
 
@@ -37,6 +39,7 @@ class Candidate:
     inputs: float = 0.0
     hidden: float = 0.0
     bump: float = 0.0
+    near: float = 0.0
 
 
 CANDIDATES = (
@@ -44,6 +47,7 @@ CANDIDATES = (
     Candidate(name="ridge", inputs=0.05),
     Candidate(name="fine-tune", hidden=0.05),
     Candidate(name="kriging", bump=0.1),
+    Candidate(name="near in all inputs", hidden=0.1, near=0.2),
     Candidate(name="all parts, weak", shift=0.05, engine=0.03, inputs=0.02, hidden=0.03, bump=0.04),
     Candidate(name="all parts", inputs=0.035, hidden=0.06, bump=0.08),
     Candidate(name="all parts, strong", inputs=0.05, hidden=0.1, bump=0.12),
@@ -114,6 +118,7 @@ class Parts:
     inputs: np.ndarray
     hidden: np.ndarray
     bump: np.ndarray
+    near: np.ndarray
 
     @classmethod
     def of(cls, standard: Standard, left: View, right: View) -> Parts:
@@ -123,12 +128,13 @@ class Parts:
             inputs=standard.inputs(left) @ standard.inputs(right).T,
             hidden=standard.hidden(left) @ standard.hidden(right).T,
             bump=bumps(left.points, right.points, LENGTH),
+            near=bumps(left.scaled, right.scaled, _near_length(left)),
         )
 
     def take(self, left: np.ndarray, right: np.ndarray) -> Parts:
         """Some rows of either side."""
         both = np.ix_(left, right)
-        return Parts(same=self.same[both], inputs=self.inputs[both], hidden=self.hidden[both], bump=self.bump[both])
+        return Parts(**{f.name: getattr(self, f.name)[both] for f in fields(self)})
 
     def covariance(self, c: Candidate) -> np.ndarray:
         """The sum of the parts of a candidate."""
@@ -139,6 +145,8 @@ class Parts:
             total = total + c.hidden**2 * self.hidden
         if c.bump:
             total = total + c.bump**2 * (1.0 + OWN * self.same) * self.bump
+        if c.near:
+            total = total + c.near**2 * (1.0 + OWN * self.same) * self.near
         return total
 
 
@@ -166,19 +174,33 @@ def residual_part(c: Candidate, view: View, residual: np.ndarray, part: Part) ->
     by_hidden = c.hidden**2 * (standard.hidden(view).T @ alpha) / standard.scale
     shared = c.shift**2 * alpha.sum() - standard.middle @ by_input - standard.center @ by_hidden
     engines = sorted(set(view.engine.tolist()))
-    bumped = bool(c.bump) and view.points.shape[1] > 0
+    places, points, length = _places(c, view, part)
     low, high = limits(residual)
     return Residual(
         network=part.network_name,
         shifts={e: float(shared + c.engine**2 * alpha[view.engine == e].sum()) for e in engines},
         input_weights=tuple(by_input.tolist()),
         hidden_weights=tuple(by_hidden.tolist()),
-        coordinates=coordinates(part.kind, part.network) if bumped else (),
-        points=tuple(map(tuple, view.points.tolist())) if bumped else (),
-        point_engines=tuple(view.engine.tolist()) if bumped else (),
-        heights=tuple((c.bump**2 * alpha).tolist()) if bumped else (),
-        length=LENGTH,
+        coordinates=places,
+        points=tuple(map(tuple, points.tolist())),
+        point_engines=tuple(view.engine.tolist()) if places else (),
+        heights=tuple((max(c.bump, c.near) ** 2 * alpha).tolist()) if places else (),
+        length=length,
         own=OWN,
         low=low,
         high=high,
     )
+
+
+def _places(c: Candidate, view: View, part: Part) -> tuple[tuple[str, ...], np.ndarray, float]:
+    """The inputs that bumps are placed by, where they are, how far they reach; no candidate has bumps of two kinds."""
+    if c.near:
+        return part.network.inputs, view.scaled.round(_DIGITS), _near_length(view)
+    if c.bump and view.points.shape[1]:
+        return coordinates(part.kind, part.network), view.points, LENGTH
+    return (), np.empty((0, 0)), LENGTH
+
+
+def _near_length(view: View) -> float:
+    """Of a bump over all inputs: distances grow with the root of their number."""
+    return NEAR * float(view.scaled.shape[1]) ** 0.5
