@@ -12,7 +12,7 @@ from .attention_call import Attention
 from .attention_requests import Requests, keys_seen, pairs
 from .attention_split import num_splits
 from .attention_tiles import Tiling, steps
-from .attention_work import RESCALE_FLOP, SCORE_FLOP, kv_bytes, out_bytes, work
+from .attention_work import RESCALE_FLOP, SCORE_FLOP, Work, kv_bytes, may_split, out_bytes, work
 
 STEPPED = (
     "requests", "q_len", "kv_len", "math_over_dram", "tasks_per_sm", "longest_64x64",
@@ -39,7 +39,7 @@ def inputs(p: Attention, gpu: GPU, base_s: Number, clock_share: float) -> dict[s
         "kv_heads": 1.0 * p.kv_heads * one,
         "group": p.heads / p.kv_heads * one,
         "windowed": (1.0 + 1.0 * (p.window > 0)) * one,
-        "unpacked": (1.0 if w.traits.packs_always else where(p.window > 0, p.heads / p.kv_heads, one)) * one,
+        "unpacked": where(_packs(p, w), w.tiling.heads / p.kv_heads, p.heads / p.kv_heads) * one,
         "head_dim": 1.0 * p.head_dim * one,
         "v_head_dim": 1.0 * p.v_head_dim * one,
         "masked": met / r.total(r.q * r.kv) * one,
@@ -58,7 +58,7 @@ def inputs(p: Attention, gpu: GPU, base_s: Number, clock_share: float) -> dict[s
     found["rescale"] = w.busiest * w.tiling.rows * w.tiling.v_head_dim * RESCALE_FLOP / fma * sm_s
     found |= _traffic(p, gpu, r, base_s)
     blocks = r.most(w.steps.longest)
-    splits = num_splits(w.tiles, gpu.num_sms, blocks)
+    splits = where(may_split(p, w.traits, w.tiling), num_splits(w.tiles, gpu.num_sms, blocks), 1.0)
     chunk = ceil_div(blocks, splits)
     waves = ceil_div(w.tiles * splits, gpu.num_sms)
     found["splits"] = splits * one
@@ -68,6 +68,11 @@ def inputs(p: Attention, gpu: GPU, base_s: Number, clock_share: float) -> dict[s
     found["tile_fill"] = w.fill_s / base_s
     found["imbalance"] = w.busiest * gpu.num_sms / w.total_steps * one
     return found
+
+
+def _packs(p: Attention, w: Work) -> Number:
+    """Whether heads that share K and V share tiles where the tiling says so: under a window not with every kernel."""
+    return w.traits.packs_always | (p.window == 0)
 
 
 def _tiles(p: Attention, r: Requests, gpu: GPU, pair_s: Number) -> dict[str, Number]:

@@ -42,7 +42,7 @@ def tiling(p: Attention, r: Requests, t: Traits) -> Tiling:
     """The tile that a kernel takes for the head dimension and the longest request."""
     group = p.heads / p.kv_heads
     longest = r.most(r.q)
-    packed = group if t.packs_always else where(longest == 1.0, group, 1.0 + 0.0 * group)
+    packed = where((group <= t.most_packed) & (t.packs_always | (longest == 1.0)), group, 1.0 + 0.0 * group)
     head_dim, v_head_dim = _padded(p.head_dim), _padded(p.v_head_dim)
     widest = maximum(head_dim, v_head_dim)
     rows, columns = _tile(t, widest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ class Traits:
     kernel: str
     longest_first: bool
     packs_always: bool
+    most_packed: float  # heads that share K and V, beyond which they have tiles of their own
+    splits_narrow: bool  # whether tiles of several heads are split along a K and V stored narrower than multiplied
     few_rows: tuple[float, ...]
     splits_at: float
     stages: int
@@ -53,6 +56,8 @@ def traits(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Tr
         kernel=name,
         longest_first=listed["order"] == "longest_first",
         packs_always=listed["packs"] == "always",
+        most_packed=listed.get("most_packed", inf),
+        splits_narrow=listed.get("splits_narrow", True),
         few_rows=tuple(map(float, listed["few_rows"])),
         splits_at=listed["splits_at"],
         stages=listed["stages"],

@@ -99,7 +99,7 @@ def work(p: Attention, gpu: GPU) -> Work:
     pool_s = (load + store) / gpu.l2_bytes_per_s
     whole_s = _slowest(unsplit * one.slowest_s, whole_port / gpu.l2_port_bytes_per_s, pool_s) + per_sm * t.fill_s
     split_s = _slowest(even * one.slowest_s, split_port / gpu.l2_port_bytes_per_s, pool_s) + t.fill_s
-    is_split = (tiles < t.splits_at * gpu.num_sms) & (split_s + t.reduction_s < whole_s)
+    is_split = may_split(p, t, tile) & (tiles < t.splits_at * gpu.num_sms) & (split_s + t.reduction_s < whole_s)
     splits = _splits(p, gpu, t, r, tile, s, tiles, is_split)
     return Work(
         requests=r,
@@ -118,6 +118,11 @@ def work(p: Attention, gpu: GPU) -> Work:
         store_bytes=store,
         port_bytes=where(is_split, split_port, whole_port),
     )
+
+
+def may_split(p: Attention, t: Traits, tile: Tiling) -> Number:
+    """Whether a kernel has a launch that is split along the keys, for these heads and this cache."""
+    return t.splits_narrow or kv_bytes(p) >= p.dtype.bytes or tile.packed <= 1.0
 
 
 def step(p: Attention, gpu: GPU, t: Tiling) -> Step:

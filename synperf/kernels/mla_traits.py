@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def _kernel(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> M
             kernel=name,
             longest_first=True,
             packs_always=True,
+            most_packed=inf,
+            splits_narrow=True,
             few_rows=tuple(map(float, _on(listed["few_rows"], own))),
             splits_at=0.0,
             stages=2,
