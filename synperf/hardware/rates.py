@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from .dtype import DType
 from .gpu import GPU
 
 
-class Rates(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rates:
     """What one SM does per second at the published clock on each of its pipes, and the bounds of the whole GPU."""
 
     math_flop_per_s: float  # of one SM, on the pipe that multiplies the format
