@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -110,11 +112,16 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
 
 def num_calls(call: Any) -> int | None:
     """Rows of a call that holds columns; None for a single call."""
-    for name in call.__slots__:
-        value = getattr(call, name)
-        if type(value) is np.ndarray:
-            return len(value)
-    return None
+    values = _values(type(call))(call)
+    if np.ndarray not in map(type, values):  # every prediction asks, mostly of a single call
+        return None
+    return next(len(value) for value in values if type(value) is np.ndarray)
+
+
+@cache
+def _values(call_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads all fields of a call at once."""
+    return attrgetter(*call_type.__slots__)
 
 
 def take(call: Any, rows: slice | np.ndarray) -> Any:

@@ -163,6 +163,12 @@ def value_bytes(dtype: DType) -> tuple[float, float]:
     return dtype.bytes, dtype.bytes
 
 
+@lru_cache(maxsize=256)
+def operand_value_bytes(dtype: DType, out_dtype: DType) -> tuple[float, float, float]:
+    """Bytes of one value of A, of B and of C."""
+    return (*value_bytes(dtype), out_dtype.bytes)
+
+
 def has_few(m: Number, n: Number) -> Number:
     """Whether there are so few rows or columns that a tile with a short side, which is made for these, comes in."""
     return (m < FEW) | (n < FEW)
