@@ -83,12 +83,12 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
 
 
 def logarithms(found: dict[str, Number], base_s: Number) -> np.ndarray:
-    """(rows, D) natural logarithms of the inputs, float32; one row for one call, whose base time is a number.
+    """(rows, D) natural logarithms of the inputs, float32; (D,) of one call, whose base time is a number.
 
     The rows of each input lie side by side, as the network wants them.
     """
     if not is_array(base_s):
-        return np.log(np.fromiter(found.values(), np.float32, len(found)))[None]
+        return np.log(np.fromiter(found.values(), np.float32, len(found)))
     table = np.empty((len(found), len(base_s)), dtype=np.float32)
     for i, value in enumerate(found.values()):
         table[i] = value

@@ -35,12 +35,22 @@ class Network:
     out_low: np.ndarray  # (G,) range of log(time / base)
     out_high: np.ndarray
 
+    def see(self, logs: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, Hlast) of the last hidden layer, and (rows,) log(time / base), float64, of logs (rows, D)."""
+        hidden = self.hidden(logs, group)
+        return hidden, self.output(hidden, group)
+
+    def see_one(self, logs: np.ndarray, group: int) -> tuple[np.ndarray, float]:
+        """As `see`, of the logs (D,) of one call."""
+        made = _made(self)
+        hidden = _hidden(made.one, made, logs, group)
+        found = hidden.dot(made.last).item() + made.last_bias
+        low, high = made.out_range[group]
+        return hidden, low if found < low else min(found, high)
+
     def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
-        made = _made(self)
-        if len(logs) == 1:
-            return _hidden(made.one, made, logs[0], group)[None]
-        columns = logs.T
+        made, columns = _made(self), logs.T
         if len(logs) <= BLOCK:
             return _hidden(made.many, made, columns, group).T
         found = np.empty((len(self.weights[-1]), len(logs)), dtype=np.float32)
@@ -55,25 +65,20 @@ class Network:
 
     def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base) of a last hidden layer, float64."""
-        if len(hidden) == 1:
-            made = _made(self)
-            alone = float(hidden[0].dot(made.last)) + made.last_bias
-            return np.array([min(max(alone, made.out_low[group]), made.out_high[group])])
         last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
         cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
         return cut.astype(np.float64)
-
-    def outside_of_one(self, logs: np.ndarray, group: int) -> bytes:
-        """As `outside`, of one row: a byte for each input."""
-        low, high = _made(self).ranges[group]
-        row = logs[0]
-        beyond: bytes = ((row < low) | (row > high)).tobytes()
-        return beyond
 
     def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, D) whether an input is outside the training range of the group."""
         outside: np.ndarray = (logs < self.group_low[group]) | (logs > self.group_high[group])
         return outside
+
+    def outside_of_one(self, logs: np.ndarray, group: int) -> bytes:
+        """As `outside`, of the logs (D,) of one call: a byte for each input."""
+        low, high = _made(self).ranges[group]
+        beyond: bytes = ((logs < low) | (logs > high)).tobytes()
+        return beyond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,8 +105,7 @@ class _Made:
     layers: tuple[np.ndarray, ...]  # (units, inputs) of all but the last
     last: np.ndarray
     last_bias: float
-    out_low: list[float]
-    out_high: list[float]
+    out_range: list[tuple[float, float]]  # by group
     ranges: tuple[tuple[np.ndarray, np.ndarray], ...]  # of the inputs, by group
 
 
@@ -137,8 +141,7 @@ def _made(n: Network) -> _Made:
         layers=tuple(w.T.astype(np.float32, order="C") for w in (first, *n.weights[1:-1])),
         last=np.ascontiguousarray(n.weights[-1][:, 0]),
         last_bias=float(n.biases[-1][0]),
-        out_low=n.out_low.tolist(),
-        out_high=n.out_high.tolist(),
+        out_range=list(zip(n.out_low.tolist(), n.out_high.tolist(), strict=True)),
         ranges=tuple(zip(n.group_low, n.group_high, strict=True)),
     )
 

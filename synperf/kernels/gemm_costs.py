@@ -164,8 +164,9 @@ def value_bytes(dtype: DType) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=256)
-def operand_value_bytes(dtype: DType, out_dtype: DType) -> tuple[float, float, float]:
+def operand_value_bytes(dtype: DType, out_dtype: DType | None) -> tuple[float, float, float]:
     """Bytes of one value of A, of B and of C."""
+    assert out_dtype is not None  # a call has chosen one
     return (*value_bytes(dtype), out_dtype.bytes)
 
 

@@ -60,7 +60,7 @@ def _in_turn(p: Gemm, gpu: GPU) -> tuple[Number, Number]:
 
 
 @lru_cache(maxsize=256)
-def _timed(engine: str | None, dtype: DType, out_dtype: DType) -> tuple[Timed, tuple[float, float, float]]:
+def _timed(engine: str | None, dtype: DType, out_dtype: DType | None) -> tuple[Timed, tuple[float, float, float]]:
     """How the engine's rows were timed, and bytes of one value of A, of B and of C."""
     return timed(engine or default_engine("gemm", dtype), dtype), operand_value_bytes(dtype, out_dtype)
 
