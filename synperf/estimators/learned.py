@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from math import exp
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from ..features import Features, features
 from ..hardware import GPU, DType
 from ..hardware.rates import rates as rates_of
 from ..kernels import KernelFamily
-from ..kernels.base import take
+from ..kernels.base import take, values_of
 from ..kernels.dispatch import resolve
 from ..numeric import Number, maximum
 from ..version import VERSION
@@ -38,7 +39,7 @@ STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of
 FAR = 2.5  # times the FLOP per byte of any measured GPU, or a fraction of it, at which networks would be guessing
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
 _IN_TURN = "l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer"
-_SET = b"\1"  # in the bytes of a truth value
+_NOTHING = frozenset((type(None),))
 _NAMES = np.array(LIMITERS)
 
 
@@ -269,8 +270,7 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
         for name in fields:
             if getattr(call, name) != 1:
                 always += (name,)
-        bits = network.outside_of_one(found.logs, found.choice.group)
-        return _shown_of_one(always, network, bits) if _SET in bits else always
+        return (*always, *compress(network.inputs, network.outside_of_one(found.logs, found.choice.group)))
     beyond = network.outside(found.logs, found.choice.group)
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond)) for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), [*columns, *beyond.T])
@@ -278,7 +278,10 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
 
 def _given(kind: KernelFamily, call: Any) -> tuple[str, ...]:
     """Given fields of what a library else chooses: measured rows are of its own choice, and so is the answer."""
-    return tuple([name for name in kind.chosen if getattr(call, name) is not None])
+    values = values_of(call, kind.chosen)
+    return () if _NOTHING.issuperset(map(type, values)) else tuple(
+        name for name, value in zip(kind.chosen, values, strict=True) if value is not None
+    )
 
 
 def _chosen_by_library(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -307,7 +310,7 @@ def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: list[np
     own = tuple(names[i] for i in some)
     shown = np.empty(len(first), dtype=object)
     for i, row in enumerate(first.tolist()):
-        shown[i] = _shown(always, own, bits[:, row].tobytes())
+        shown[i] = (*always, *compress(own, bits[:, row].tobytes()))
     found[rows] = shown[code]
     return list(found)
 
@@ -320,16 +323,6 @@ def _codes(bits: np.ndarray) -> np.ndarray:
             code = np.unique(code, return_inverse=True)[1]
         code = 2 * code + column
     return code
-
-
-@lru_cache(maxsize=65536)
-def _shown_of_one(always: tuple[str, ...], network: Network, beyond: bytes) -> tuple[str, ...]:
-    return _shown(always, network.inputs, beyond)
-
-
-@lru_cache(maxsize=65536)
-def _shown(always: tuple[str, ...], names: tuple[str, ...], beyond: bytes) -> tuple[str, ...]:
-    return always + tuple(name for name, is_set in zip(names, beyond, strict=True) if is_set)
 
 
 @lru_cache(maxsize=4096)

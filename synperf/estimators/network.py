@@ -8,6 +8,7 @@ The output is cut to what the training rows of that origin have, so that no answ
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -87,8 +88,7 @@ class _Shaped:
 
     start: np.ndarray  # (D + S B) of the inputs' ranges and of the pieces
     width: np.ndarray
-    first_bias: tuple[np.ndarray, ...]  # (H1) by group
-    biases: tuple[np.ndarray, ...]  # of the layers between
+    layers: list[list[tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]]]  # by group: products with weights, biases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,7 +102,6 @@ class _Made:
     one: _Shaped
     many: _Shaped
     taken: np.ndarray  # (D + S B,) the input of each piece, the D inputs themselves first
-    layers: tuple[np.ndarray, ...]  # (units, inputs) of all but the last
     last: np.ndarray
     last_bias: float
     out_range: list[tuple[float, float]]  # by group
@@ -111,13 +110,13 @@ class _Made:
 
 def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.ndarray:
     """(Hlast) of one row (D,), or of columns (D, rows): the rows of each unit lie side by side."""
-    x = logs.take(made.taken, axis=0)
+    maximum, x = np.maximum, logs.take(made.taken, axis=0)
     x -= shaped.start
-    np.minimum(np.maximum(x, _ZERO, out=x), shaped.width, out=x)
-    for weight, bias in zip(made.layers, (shaped.first_bias[group], *shaped.biases), strict=True):
-        x = weight.dot(x)
+    np.minimum(maximum(x, _ZERO, out=x), shaped.width, out=x)
+    for times, bias in shaped.layers[group]:
+        x = times(x)
         x += bias
-        np.maximum(x, _ZERO, out=x)
+        maximum(x, _ZERO, out=x)
     return x
 
 
@@ -125,20 +124,20 @@ def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.nd
 def _made(n: Network) -> _Made:
     num, knots = len(n.inputs), n.knots.astype(np.float64)
     first = n.weights[0].astype(np.float64)
-    first_bias = tuple((n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]).astype(np.float32))
+    first_bias = (n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]).astype(np.float32)
+    biases = [(bias, *n.biases[1:-1]) for bias in first_bias]
     first[num:] /= np.diff(knots, axis=1).reshape(-1, 1)
     start = np.concatenate([n.low, n.knots[:, :-1].ravel()])
+    times = [w.T.astype(np.float32, order="C").dot for w in (first, *n.weights[1:-1])]  # (units, inputs) each
     width = np.concatenate([n.high - n.low, np.diff(n.knots, axis=1).ravel()])
     return _Made(
-        one=_Shaped(start=start, width=width, first_bias=first_bias, biases=n.biases[1:-1]),
+        one=_Shaped(start=start, width=width, layers=[list(zip(times, one, strict=True)) for one in biases]),
         many=_Shaped(
             start=start[:, None],
             width=width[:, None],
-            first_bias=tuple(bias[:, None] for bias in first_bias),
-            biases=tuple(bias[:, None] for bias in n.biases[1:-1]),
+            layers=[[(dot, bias[:, None]) for dot, bias in zip(times, one, strict=True)] for one in biases],
         ),
         taken=np.concatenate([np.arange(num), np.repeat(n.encoded, n.knots.shape[1] - 1)]),
-        layers=tuple(w.T.astype(np.float32, order="C") for w in (first, *n.weights[1:-1])),
         last=np.ascontiguousarray(n.weights[-1][:, 0]),
         last_bias=float(n.biases[-1][0]),
         out_range=list(zip(n.out_low.tolist(), n.out_high.tolist(), strict=True)),

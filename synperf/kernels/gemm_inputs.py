@@ -23,8 +23,10 @@ STEPPED = (
     "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
 )  # fmt: skip
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
-_TILES = tuple((m, n, float(m * n), f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
-_SIDES_M, _SIDES_N = (tuple(sorted(set(sides))) for sides in zip(*TILES, strict=True))
+_SIDES_M, _SIDES_N = (sorted(set(sides)) for sides in zip(*TILES, strict=True))
+_TILES = [  # places of the sides, values of C, and names, made once
+    (_SIDES_M.index(m), _SIDES_N.index(n), float(m * n), f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES
+]
 
 
 def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:
@@ -33,10 +35,9 @@ def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
     found = {"m": 1.0 * m, "n": 1.0 * n, "k": 1.0 * k}
     step_s = 2.0 * k / (rates(gpu, p.dtype).math_flop_per_s * clock_share) / base_s  # of one value of C
     up = ceil_of(m, n, batch)
-    rows = {tile_m: up(m / tile_m) * batch for tile_m in _SIDES_M}
-    columns = {tile_n: up(n / tile_n) for tile_n in _SIDES_N}
-    for tile_m, tile_n, area, time, fill in _TILES:
-        per_sm = rows[tile_m] * columns[tile_n] / num_sms
+    rows, columns = [up(m / tile_m) * batch for tile_m in _SIDES_M], [up(n / tile_n) for tile_n in _SIDES_N]
+    for row, column, area, time, fill in _TILES:
+        per_sm = rows[row] * columns[column] / num_sms
         waves = up(per_sm)
         found[time] = waves * area * step_s
         found[fill] = per_sm / waves

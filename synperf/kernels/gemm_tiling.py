@@ -98,7 +98,7 @@ def _least(p: Gemm, gpu: GPU, found: Candidates, source: str) -> Tiling:
         tiles_m, tiles_n = ceil(m / tile_m), ceil(n / tile_n)
         if c.is_cluster:
             tiles_m, tiles_n = ceil(tiles_m / c.cluster_m) * c.cluster_m, ceil(tiles_n / c.cluster_n) * c.cluster_n
-        num_tiles = float(tiles_m) * tiles_n * batch
+        num_tiles = tiles_m * tiles_n * batch
         waves, may_split = ceil(num_tiles / num_sms), num_tiles * 2 < num_sms and c.may_split
         cost = waves * own_s
         if cost > best_cost and (not may_split or c.reduction_s > best_cost):
