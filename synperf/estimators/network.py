@@ -37,9 +37,17 @@ class Network:
     out_high: np.ndarray
 
     def see(self, logs: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, Hlast) of the last hidden layer, and (rows,) log(time / base), float64, of logs (rows, D)."""
-        hidden = self.hidden(logs, group)
-        return hidden, self.output(hidden, group)
+        """(rows, Hlast) of the last hidden layer, and (rows,) log(time / base), float64, of logs (rows, D).
+
+        A row alone has the digits of one call.
+        """
+        if len(logs) == 1:
+            hidden, found = self.see_one(logs[0], group)
+            return hidden[None], np.array([found])
+        hidden = self._hidden(logs, group)
+        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
+        cut = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
+        return hidden, cut.astype(np.float64)
 
     def see_one(self, logs: np.ndarray, group: int) -> tuple[np.ndarray, float]:
         """As `see`, of the logs (D,) of one call."""
@@ -49,7 +57,7 @@ class Network:
         low, high = made.out_range[group]
         return hidden, low if found < low else min(found, high)
 
-    def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
+    def _hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
         made, columns = _made(self), logs.T
         if len(logs) <= BLOCK:
@@ -62,13 +70,7 @@ class Network:
 
     def correction(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base), float64."""
-        return self.output(self.hidden(logs, group), group)
-
-    def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
-        """(rows,) log(time / base) of a last hidden layer, float64."""
-        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
-        cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
-        return cut.astype(np.float64)
+        return self.see(logs, group)[1]
 
     def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, D) whether an input is outside the training range of the group."""
