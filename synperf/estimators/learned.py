@@ -279,8 +279,10 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
 def _given(kind: KernelFamily, call: Any) -> tuple[str, ...]:
     """Given fields of what a library else chooses: measured rows are of its own choice, and so is the answer."""
     values = values_of(call, kind.chosen)
-    return () if _NOTHING.issuperset(map(type, values)) else tuple(
-        name for name, value in zip(kind.chosen, values, strict=True) if value is not None
+    return (
+        ()
+        if _NOTHING.issuperset(map(type, values))
+        else tuple(name for name, value in zip(kind.chosen, values, strict=True) if value is not None)
     )
 
 

@@ -43,7 +43,7 @@ class Gemm(Call):
 
     def __post_init__(self) -> None:
         m, n, k, batch = self.m, self.n, self.k, self.batch
-        were_plain = type(m) is type(n) is type(k) is type(batch) is int and 0 < min(m, n, k, batch)
+        were_plain = type(m) is type(n) is type(k) is type(batch) is int and min(m, n, k, batch) > 0
         if not were_plain or max(m, n, k, batch) > MAX_EXTENT:
             were_plain = set_numbers(self, _EXTENTS)
         if self.tile_m is not None or self.tile_n is not None or self.tile_k is not None or self.split_k is not None:

@@ -149,7 +149,8 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
         port_partial_s=PARTIAL_BYTES * port_s, reduction_s=kernel.reduction_s,
         bound_s=max(own_s, row_s / tile.tile_n + column_s / tile.tile_m) * (1 - 1e-9),  # less what rounding may add
         spare_m=0.0, spare_n=0.0, may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
-        is_cluster=tile.cluster_m * tile.cluster_n > 1, is_small=min(tile.tile_m, tile.tile_n) < FEW, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
+        is_cluster=tile.cluster_m * tile.cluster_n > 1, is_small=min(tile.tile_m, tile.tile_n) < FEW,
+        ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip
 
 
