@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .estimators import Estimate, analytical
-from .features import PIPES, Features, analyse
+from .features import Features, analyse
 from .hardware import GPU
 from .hardware.launch import launch_floor
 from .kernels.base import KernelFamily, Launch
@@ -34,7 +34,7 @@ class Explanation:
 
     def pipes(self) -> dict[str, dict[str, float]]:
         """Each pipe's demand in seconds and in clocks: on average over the GPU and on the busiest SM."""
-        clock_hz = self.gpu.clock_hz
+        clock_hz, demands = self.gpu.clock_hz, self.features.pipes
         return {
             name: {
                 "gpu_s": demand.gpu_s,
@@ -42,8 +42,7 @@ class Explanation:
                 "gpu_cycles": demand.gpu_s * clock_hz,
                 "sm_max_cycles": demand.sm_max_s * clock_hz,
             }
-            for name in PIPES
-            for demand in [self.features.pipes[name]]
+            for name, demand in demands.items()
         }
 
     def beside_s(self) -> dict[str, float]:

@@ -9,7 +9,7 @@ Source: SynPerf, arXiv 2601.14910, section on the feature analyser.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .hardware import GPU, DType
 from .hardware.rates import rates
@@ -21,26 +21,25 @@ PIPES = ("tensor", "fma", "xu", "dram", "l2", "shared")
 VERSION = 1
 
 
-@dataclass(slots=True, kw_only=True)
-class Demand:
+class Demand(NamedTuple):
     """Seconds that one pipe is busy, at its published rate: on average over the GPU, and on the busiest SM."""
 
     gpu_s: Number
     sm_max_s: Number
 
 
-_IDLE = Demand(gpu_s=0.0, sm_max_s=0.0)
-
-
 @dataclass(slots=True, kw_only=True)
 class Features:
-    """What estimators see of a call: pipes in seconds, and quantities that mean the same on every GPU.
+    """What estimators see of a call: the busiest SM's pipes in seconds, and quantities that mean the same on every GPU.
 
     `padding` is useful over padded FLOP, `intensity_over_ridge` above 1 means compute-bound on the roofline,
     `working_set_over_l2` above 1 means that operands and result do not fit in L2.
     """
 
-    pipes: dict[str, Demand]
+    groups: TaskGroups
+    gpu: GPU
+    dtype: DType
+    busiest_s: dict[str, Number]  # that each pipe of the busiest SM is busy
     roofline_s: Number
     floor_s: Number
     flop: Number
@@ -55,6 +54,12 @@ class Features:
     fill_s: Number  # while an SM's tasks wait for their first data and last store; None where other tasks hide it
     serial_s: Number  # all that runs before or after the tasks, or while their pipes are idle
 
+    @property
+    def pipes(self) -> dict[str, Demand]:
+        """Every pipe's demand on both levels; estimates need the busiest SM's alone."""
+        mean_s = gpu_s(self.groups, self.gpu, self.dtype, self.dram_bytes)
+        return {name: Demand(mean_s[name], self.busiest_s[name]) for name in PIPES}
+
 
 def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
     """Decompose, schedule and analyse one call, or columns of calls."""
@@ -63,26 +68,28 @@ def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
 
 def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Features:
     """Features of task groups that are already there; `load` is that of the first launch, pipes add up over all."""
-    load = schedule(groups, gpu.num_sms)
+    dtype, load = call.dtype, schedule(groups, gpu.num_sms)
     flop, compulsory, dram = family.flop(call), family.compulsory_bytes(call), family.dram_bytes(call, gpu)
-    roofline_s = roofline(gpu, call.dtype, flop, compulsory)
+    busiest = busiest_s(groups, load, gpu, dtype, dram) if groups.then is None else _in_turn(groups, gpu, dtype, dram)
+    reduction_s, fill_s = groups.reduction_s, groups.fill_s
     return Features(
-        pipes=pipes(groups, load, gpu, call.dtype, dram)
-        if groups.then is None
-        else _in_turn(groups, gpu, call.dtype, dram),
-        roofline_s=roofline_s,
-        floor_s=floor(gpu, call.dtype, flop, compulsory),
+        groups=groups,
+        gpu=gpu,
+        dtype=dtype,
+        busiest_s=busiest,
+        roofline_s=roofline(gpu, dtype, flop, compulsory),
+        floor_s=floor(gpu, dtype, flop, compulsory),
         flop=flop,
         compulsory_bytes=compulsory,
         dram_bytes=dram,
         load=load,
-        reduction_s=groups.reduction_s,
+        reduction_s=reduction_s,
         padding=flop / padded_flop(groups),
-        intensity_over_ridge=flop / compulsory / rates(gpu, call.dtype).ridge_flop_per_byte,
+        intensity_over_ridge=flop / compulsory / rates(gpu, dtype).ridge_flop_per_byte,
         working_set_over_l2=compulsory / gpu.l2_bytes,
         before_s=groups.before_s,
-        fill_s=groups.fill_s,
-        serial_s=groups.reduction_s if groups.fill_s is None else groups.before_s + groups.fill_s + groups.reduction_s,
+        fill_s=fill_s,
+        serial_s=reduction_s if fill_s is None else groups.before_s + fill_s + reduction_s,
     )
 
 
@@ -93,41 +100,37 @@ def padded_flop(groups: TaskGroups) -> Number:
     return flop if groups.then is None else flop + padded_flop(groups.then)
 
 
-def _in_turn(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Demand]:
-    """Every pipe's demand of launches one after the other; `dram_bytes` are those of all."""
-    parts = [pipes(g, schedule(g, gpu.num_sms), gpu, dtype, 0.0) for g in groups.launches()]
-    found = {
-        name: Demand(gpu_s=sum(x[name].gpu_s for x in parts), sm_max_s=sum(x[name].sm_max_s for x in parts))
-        for name in PIPES
-    }
-    dram_s = dram_bytes / gpu.dram_bytes_per_s
-    return found | {"dram": Demand(gpu_s=dram_s, sm_max_s=dram_s)}
+def _in_turn(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Number]:
+    """As `busiest_s`, of launches one after the other; `dram_bytes` are those of all."""
+    parts = [busiest_s(g, schedule(g, gpu.num_sms), gpu, dtype, 0.0) for g in groups.launches()]
+    return {name: sum(part[name] for part in parts) for name in PIPES} | {"dram": dram_bytes / gpu.dram_bytes_per_s}
 
 
-def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Demand]:
-    """Every pipe's demand of a launch of identical tasks."""
-    r = rates(gpu, dtype)
-    dram_s = dram_bytes / gpu.dram_bytes_per_s
-    l2_s = load.tasks * (groups.load_bytes + groups.store_bytes) / gpu.l2_bytes_per_s
+def busiest_s(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Number]:
+    """Seconds that each pipe of the busiest SM is busy in a launch of identical tasks."""
+    r, busiest = rates(gpu, dtype), load.sm_max_tasks
+    pool_s = load.tasks * (groups.load_bytes + groups.store_bytes) / gpu.l2_bytes_per_s
     return {
-        "tensor": _demand(groups.tensor_flop, r.math_flop_per_s, load),
-        "fma": _demand(groups.fma_flop, r.fma_flop_per_s, load),
-        "xu": _demand(groups.xu_op, r.xu_op_per_s, load),
-        "dram": Demand(gpu_s=dram_s, sm_max_s=dram_s),
-        "l2": Demand(
-            gpu_s=l2_s, sm_max_s=maximum(l2_s, load.sm_max_tasks * groups.port_bytes / gpu.l2_port_bytes_per_s)
-        ),
-        "shared": _demand(groups.shared_bytes, r.shared_bytes_per_s, load),
+        "tensor": busiest * groups.tensor_flop / r.math_flop_per_s,
+        "fma": busiest * groups.fma_flop / r.fma_flop_per_s,
+        "xu": busiest * groups.xu_op / r.xu_op_per_s,
+        "dram": dram_bytes / gpu.dram_bytes_per_s,
+        "l2": maximum(pool_s, busiest * groups.port_bytes / r.l2_port_bytes_per_s),
+        "shared": busiest * groups.shared_bytes / r.shared_bytes_per_s,
     }
 
 
-def _demand(work_per_task: Number, rate_per_sm: float, load: Load) -> Demand:
-    if type(work_per_task) is float and work_per_task == 0.0:  # a pipe that the kernel does not use
-        return _IDLE
-    return Demand(
-        gpu_s=load.tasks * work_per_task / (rate_per_sm * load.num_sms),
-        sm_max_s=load.sm_max_tasks * work_per_task / rate_per_sm,
-    )
+def gpu_s(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Number]:
+    """Seconds that each pipe is busy on average over the GPU, in all launches; `dram_bytes` are those of all."""
+    r, parts = rates(gpu, dtype), groups.launches()
+    return {
+        "tensor": sum(g.count * g.tensor_flop for g in parts) / (r.math_flop_per_s * gpu.num_sms),
+        "fma": sum(g.count * g.fma_flop for g in parts) / (r.fma_flop_per_s * gpu.num_sms),
+        "xu": sum(g.count * g.xu_op for g in parts) / (r.xu_op_per_s * gpu.num_sms),
+        "dram": dram_bytes / gpu.dram_bytes_per_s,
+        "l2": sum(g.count * (g.load_bytes + g.store_bytes) for g in parts) / gpu.l2_bytes_per_s,
+        "shared": sum(g.count * g.shared_bytes for g in parts) / (r.shared_bytes_per_s * gpu.num_sms),
+    }
 
 
 def roofline(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> Number:
@@ -140,6 +143,6 @@ def roofline(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> 
 
 def floor(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> Number:
     """Physical bound: FLOP at the highest clock, DRAM for what cannot stay in L2, L2 for all compulsory bytes."""
-    math_s = flop / rates(gpu, dtype).max_flop_per_s
-    dram_s = maximum(compulsory_bytes - gpu.l2_bytes, 0.0) / gpu.dram_bytes_per_s
-    return maximum(maximum(math_s, dram_s), compulsory_bytes / gpu.l2_bytes_per_s)
+    math_s, l2_s = flop / rates(gpu, dtype).max_flop_per_s, compulsory_bytes / gpu.l2_bytes_per_s
+    dram_s = (compulsory_bytes - gpu.l2_bytes) / gpu.dram_bytes_per_s  # below 0 where all stays in L2
+    return maximum(maximum(math_s, l2_s), dram_s)

@@ -13,38 +13,39 @@ from math import floor as floor_of
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 Number = Any  # int, float or a float64 array of one length; mypy cannot follow both through one formula
 
 
-def concatenated(parts: Sequence[Any]) -> dict[str, np.ndarray]:
+def concatenated(parts: Sequence[Any]) -> dict[str, ndarray]:
     """The fields that are arrays in all records of one dataclass by name, one part after the other."""
-    names = [f.name for f in fields(parts[0]) if all(isinstance(getattr(part, f.name), np.ndarray) for part in parts)]
+    names = [f.name for f in fields(parts[0]) if all(isinstance(getattr(part, f.name), ndarray) for part in parts)]
     return {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
 
 
 def is_array(x: Number) -> bool:
     """Whether `x` holds many calls at once."""
-    return type(x) is np.ndarray
+    return type(x) is ndarray
 
 
 def ceil_div(a: Number, b: Number) -> Number:
     """The least whole number that is not below a / b. Exact while the quotient of whole numbers is below 2**52 / b."""
     q = a / b
-    return np.ceil(q) if type(q) is np.ndarray else float(ceil(q))
+    return np.ceil(q) if type(q) is ndarray else float(ceil(q))
 
 
 def ceil_of(*values: Number) -> Callable[[Any], Any]:
     """The function that rounds up what comes of these values: of NumPy where one of them is an array, else of math."""
     for value in values:
-        if type(value) is np.ndarray:
+        if type(value) is ndarray:
             return np.ceil
     return ceil
 
 
 def floor(a: Number) -> Number:
     """The greatest whole number that is not above `a`."""
-    return np.floor(a) if type(a) is np.ndarray else float(floor_of(a))
+    return np.floor(a) if type(a) is ndarray else float(floor_of(a))
 
 
 def round_up(a: Number, b: Number) -> Number:
@@ -54,20 +55,20 @@ def round_up(a: Number, b: Number) -> Number:
 
 def maximum(a: Number, b: Number) -> Number:
     """The larger, element by element."""
-    if type(a) is np.ndarray or type(b) is np.ndarray:
+    if type(a) is ndarray or type(b) is ndarray:
         return np.maximum(a, b)
     return a if a >= b else b
 
 
 def minimum(a: Number, b: Number) -> Number:
     """The smaller, element by element."""
-    if type(a) is np.ndarray or type(b) is np.ndarray:
+    if type(a) is ndarray or type(b) is ndarray:
         return np.minimum(a, b)
     return a if a <= b else b
 
 
 def where(condition: Number, yes: Number, no: Number) -> Number:
     """`yes` where the condition holds, else `no`, element by element."""
-    if type(condition) is np.ndarray:
+    if type(condition) is ndarray:
         return np.where(condition, yes, no)
     return yes if condition else no

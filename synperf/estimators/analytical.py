@@ -58,8 +58,11 @@ def slowest(f: Features, launch_s: float) -> tuple[int | np.ndarray, Number]:
     reduction and the fill of pipelines, and has the bytes of a pass before.
     The launch limits where its floor outlasts every pipe.
     """
-    serial_s = f.serial_s
-    times = [x.sm_max_s if name == "dram" else x.sm_max_s + serial_s for name, x in f.pipes.items()]
+    busy, serial_s = f.busiest_s, f.serial_s
+    if type(serial_s) is float and serial_s == 0.0:
+        times = [*busy.values()]
+    else:
+        times = [busy_s if name == "dram" else busy_s + serial_s for name, busy_s in busy.items()]
     if is_array(f.roofline_s):
         columns = np.stack(np.broadcast_arrays(*times))
         slowest_s = columns.max(axis=0)

@@ -18,6 +18,7 @@ from ..errors import FieldError
 from ..hardware import GPU, Calibration
 from ..hardware.launch import launch_floor
 from ..kernels import KernelFamily
+from ..numeric import is_array
 from ..units import counted, format_time
 from . import analytical, learned
 from .calibration_file import (
@@ -65,9 +66,9 @@ def estimate(
     answer = learned.answer(kind, call, device, want, weights)
     label, correction, origin = (want.engine, want.kernel), answer.correction, learned.ORIGIN
     if own is not None and own.method not in WITHOUT_RESIDUAL:
-        scaled = scaled_inputs(answer.choice.network, answer.logs)
-        extra = added(found.residuals[pool], want.engine, answer.choice.network, scaled, answer.hidden)
-        correction, origin = correction + extra, ORIGIN
+        scaled, hidden = scaled_inputs(answer.choice.network, np.atleast_2d(answer.logs)), np.atleast_2d(answer.hidden)
+        extra = added(found.residuals[pool], want.engine, answer.choice.network, scaled, hidden)
+        correction, origin = correction + (extra if is_array(correction) else extra.item()), ORIGIN
     regimes = (own.regimes if own else ()) or answer.choice.regimes
     answer = replace(answer, choice=_replaced(answer.choice, want, own))
     made = learned.finish(kind, call, device, label, answer, correction, regimes, origin)

@@ -21,7 +21,6 @@ from ..kernels import KernelFamily
 from ..numeric import Number, is_array, maximum
 
 VERSION = 3
-_BUSIEST = tuple((pipe, f"{pipe}_sm_max") for pipe in ("tensor", "dram", "l2", "shared"))  # names made once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,6 +60,7 @@ def base(f: Features, gpu: GPU, dtype: DType, rates: Sustained) -> tuple[Number,
 def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustained) -> tuple[Number, dict[str, Number]]:
     """(base time in seconds, inputs by name), of one call or of columns of calls."""
     base_s, math_s, dram_s = base(f, gpu, call.dtype, rates)
+    tasks_per_sm, busiest_tasks, busy = f.load.tasks / gpu.num_sms, f.load.sm_max_tasks, f.busiest_s
     found = {
         "math": math_s / base_s,
         "dram": dram_s / base_s,
@@ -68,25 +68,27 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
         "base_over_launch": base_s / rates.launch_s,
         "extra_traffic": 1.0 + (f.dram_bytes - f.compulsory_bytes) / (gpu.dram_bytes_per_s * rates.dram_share) / base_s,
         "reduction": 1.0 + f.reduction_s / rates.launch_s,
-        "tasks_per_sm": f.load.tasks / gpu.num_sms,
-        "sm_max_tasks": f.load.sm_max_tasks,
-        "fill": f.load.tasks / gpu.num_sms / f.load.sm_max_tasks,
+        "tasks_per_sm": tasks_per_sm,
+        "sm_max_tasks": busiest_tasks,
+        "fill": tasks_per_sm / busiest_tasks,
         "padding": f.padding,
         "working_set": f.working_set_over_l2,
+        "tensor_sm_max": busy["tensor"] / base_s + 1e-9,
+        "dram_sm_max": busy["dram"] / base_s + 1e-9,
+        "l2_sm_max": busy["l2"] / base_s + 1e-9,
+        "shared_sm_max": busy["shared"] / base_s + 1e-9,
     }
-    for pipe, name in _BUSIEST:
-        found[name] = f.pipes[pipe].sm_max_s / base_s + 1e-9
     found.update(kind.inputs(call, gpu, base_s, rates.clock_share))
     return base_s, found
 
 
 def logarithms(found: dict[str, Number], base_s: Number) -> np.ndarray:
-    """(rows, D) natural logarithms of the inputs, float32; one row for one call, whose base time is a number.
+    """(rows, D) natural logarithms of the inputs, float32; (D,) of one call, whose base time is a number.
 
     The rows of each input lie side by side, as the network wants them.
     """
     if not is_array(base_s):
-        return np.log(np.fromiter(found.values(), np.float32, len(found)))[None]
+        return np.log(np.fromiter(found.values(), np.float32, len(found)))
     table = np.empty((len(found), len(base_s)), dtype=np.float32)
     for i, value in enumerate(found.values()):
         table[i] = value

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from math import exp
 from typing import Any, NamedTuple
 
@@ -22,9 +23,9 @@ from ..features import Features, features
 from ..hardware import GPU, DType
 from ..hardware.rates import rates as rates_of
 from ..kernels import KernelFamily
-from ..kernels.base import take
+from ..kernels.base import take, values_of
 from ..kernels.dispatch import resolve
-from ..numeric import Number, is_array, maximum
+from ..numeric import Number, maximum
 from ..version import VERSION
 from .analytical import LIMITERS, slowest
 from .estimate import Estimate
@@ -38,7 +39,7 @@ STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of
 FAR = 2.5  # times the FLOP per byte of any measured GPU, or a fraction of it, at which networks would be guessing
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
 _IN_TURN = "l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer"
-_SET = b"\1"  # in the bytes of a truth value
+_NOTHING = frozenset((type(None),))
 _NAMES = np.array(LIMITERS)
 
 
@@ -62,15 +63,15 @@ class Choice:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Answer:
-    """What an estimate is made of, and what a calibration corrects; columns of one length, (rows, ...) arrays."""
+    """What an estimate is made of, and what a calibration corrects: of one call, or columns of one length of many."""
 
     features: Features
     rates: Sustained
     choice: Choice
     base_s: Number
-    logs: np.ndarray  # (rows, D)
-    hidden: np.ndarray  # (rows, Hlast)
-    correction: np.ndarray  # (rows,) log(time / base)
+    logs: np.ndarray  # (D,) or (rows, D)
+    hidden: np.ndarray  # (Hlast,) or (rows, Hlast)
+    correction: Number  # log(time / base)
 
 
 class Wanted(NamedTuple):
@@ -90,10 +91,15 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     Raises:
         FieldError: the call names an engine or kernel that does not exist.
     """
-    engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
-    return Wanted(gpu.key, rates_of(gpu, call.dtype).ridge_flop_per_byte, call.dtype, engine, kernel, name)
+    return _wanted(kind.name, gpu, call.dtype, call.engine, call.kernel, name)
+
+
+@lru_cache(maxsize=4096)
+def _wanted(family: str, gpu: GPU, dtype: DType, engine: str | None, kernel: str | None, variant: str) -> Wanted:
+    label = resolve(family, dtype, gpu.compute_capability, engine, kernel)
+    return Wanted(gpu.key, rates_of(gpu, dtype).ridge_flop_per_byte, dtype, *label, variant)
 
 
 def of_any_balance(want: Wanted) -> Wanted:
@@ -120,8 +126,8 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
     """
     if parts := by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, weights)) for rows, part in parts])
-    want = wanted(kind, call, gpu)
-    return _finished(kind, call, gpu, want, answer(kind, call, gpu, want, weights))
+    want, weights = wanted(kind, call, gpu), weights or shipped(kind.name)
+    return _estimate(kind, call, gpu, want, _required(kind, call, want, weights))
 
 
 def known(
@@ -132,7 +138,7 @@ def known(
     want = of_any_balance(want) if any_balance else want
     weights = weights or shipped(kind.name)
     choice = choose(weights, want) if weights else None
-    return None if choice is None else _finished(kind, call, gpu, want, _answer(kind, call, gpu, want, choice))
+    return None if choice is None else _estimate(kind, call, gpu, want, choice)
 
 
 def of_tables(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate | None:
@@ -157,11 +163,19 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
 
     Raises: as `estimate`.
     """
-    weights = weights or shipped(kind.name)
+    return _answer(kind, call, gpu, want, _required(kind, call, want, weights or shipped(kind.name)))
+
+
+def _required(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | None) -> Choice:
+    """The network for what is wanted.
+
+    Raises:
+        UnsupportedError: there is none.
+    """
     choice = choose(weights, want) if weights else None
     if choice is None:
         raise UnsupportedError(f"origin: {_why_not(kind, call, want, weights)}; right would be another origin")
-    return _answer(kind, call, gpu, want, choice)
+    return choice
 
 
 def _why_not(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | None) -> str:
@@ -188,27 +202,27 @@ def _answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, choice: Choic
     rates = sustained(gpu, kind.name, want.kernel, call.dtype)
     base_s, named = inputs(kind, call, gpu, f, rates)
     logs = logarithms(named, base_s)
-    hidden = choice.network.hidden(logs, choice.group)
-    correction = choice.network.output(hidden, choice.group)
+    see = choice.network.see if type(base_s) is np.ndarray else choice.network.see_one
+    hidden, correction = see(logs, choice.group)
     return Answer(
         features=f, rates=rates, choice=choice, base_s=base_s, logs=logs, hidden=hidden, correction=correction
     )
 
 
-def _finished(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, found: Answer) -> Estimate:
-    return finish(kind, call, gpu, (want.engine, want.kernel), found, found.correction, found.choice.regimes)
+def _estimate(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, choice: Choice) -> Estimate:
+    found = _answer(kind, call, gpu, want, choice)
+    return finish(kind, call, gpu, (want.engine, want.kernel), found, found.correction, choice.regimes)
 
 
 def finish(
     kind: KernelFamily, call: Any, gpu: GPU, label: tuple[str, str], found: Answer,
-    correction: np.ndarray, regimes: tuple[Regime, ...], origin: str = ORIGIN,
+    correction: Number, regimes: tuple[Regime, ...], origin: str = ORIGIN,
 ) -> Estimate:  # fmt: skip
     """The estimate that a correction and the regimes of its errors make."""
-    f, choice = found.features, found.choice
-    single = not is_array(found.base_s)
-    ratio: Number = exp(correction[0]) if single else np.exp(correction)
-    time_s = maximum(found.base_s * ratio, f.floor_s)
-    low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s)
+    f, choice, base_s = found.features, found.choice, found.base_s
+    single, floor_s = type(base_s) is not np.ndarray, f.floor_s
+    time_s = maximum(base_s * (exp(correction) if single else np.exp(correction)), floor_s)
+    low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s, single)
     limiter, _ = slowest(f, found.rates.launch_s)
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
@@ -218,11 +232,11 @@ def finish(
         engine=label[0],
         kernel=label[1],
         time_s=time_s,
-        low_s=maximum(time_s * low, f.floor_s),
+        low_s=maximum(time_s * low, floor_s),
         high_s=time_s * high,
-        floor_s=f.floor_s,
+        floor_s=floor_s,
         efficiency=f.roofline_s / time_s,
-        limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
+        limiter=LIMITERS[limiter] if single else _NAMES[limiter],
         origin=origin,
         extrapolating=bool(outside) if single else np.fromiter(map(bool, outside), np.bool_, len(outside)),
         outside=outside,
@@ -231,14 +245,14 @@ def finish(
     )
 
 
-def _spread(ends: _Ends, time_s: Number) -> tuple[Number, Number]:
+def _spread(ends: _Ends, time_s: Number, single: bool) -> tuple[Number, Number]:
     """Factors from a time to the ends of its interval: 1 lies between them."""
     bounds, low, high = ends
-    if is_array(time_s):
-        at = np.searchsorted(bounds, time_s)
-        return low[at], high[at]
-    one = bisect_left(bounds, time_s)
-    return low.item(one), high.item(one)
+    if single:
+        one = bisect_left(bounds, time_s)
+        return low.item(one), high.item(one)
+    at = np.searchsorted(bounds, time_s)
+    return low[at], high[at]
 
 
 @lru_cache(maxsize=4096)
@@ -256,8 +270,7 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
         for name in fields:
             if getattr(call, name) != 1:
                 always += (name,)
-        bits = network.outside_of_one(found.logs, found.choice.group)
-        return _shown_of_one(always, network, bits) if _SET in bits else always
+        return (*always, *compress(network.inputs, network.outside_of_one(found.logs, found.choice.group)))
     beyond = network.outside(found.logs, found.choice.group)
     columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond)) for name in fields]
     return _by_pattern(always, (*fields, *network.inputs), [*columns, *beyond.T])
@@ -265,7 +278,12 @@ def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...
 
 def _given(kind: KernelFamily, call: Any) -> tuple[str, ...]:
     """Given fields of what a library else chooses: measured rows are of its own choice, and so is the answer."""
-    return tuple([name for name in kind.chosen if getattr(call, name) is not None])
+    values = values_of(call, kind.chosen)
+    return (
+        ()
+        if _NOTHING.issuperset(map(type, values))
+        else tuple(name for name, value in zip(kind.chosen, values, strict=True) if value is not None)
+    )
 
 
 def _chosen_by_library(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -294,7 +312,7 @@ def _by_pattern(always: tuple[str, ...], names: tuple[str, ...], beyond: list[np
     own = tuple(names[i] for i in some)
     shown = np.empty(len(first), dtype=object)
     for i, row in enumerate(first.tolist()):
-        shown[i] = _shown(always, own, bits[:, row].tobytes())
+        shown[i] = (*always, *compress(own, bits[:, row].tobytes()))
     found[rows] = shown[code]
     return list(found)
 
@@ -307,16 +325,6 @@ def _codes(bits: np.ndarray) -> np.ndarray:
             code = np.unique(code, return_inverse=True)[1]
         code = 2 * code + column
     return code
-
-
-@lru_cache(maxsize=65536)
-def _shown_of_one(always: tuple[str, ...], network: Network, beyond: bytes) -> tuple[str, ...]:
-    return _shown(always, network.inputs, beyond)
-
-
-@lru_cache(maxsize=65536)
-def _shown(always: tuple[str, ...], names: tuple[str, ...], beyond: bytes) -> tuple[str, ...]:
-    return always + tuple(name for name, is_set in zip(names, beyond, strict=True) if is_set)
 
 
 @lru_cache(maxsize=4096)

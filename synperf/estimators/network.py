@@ -8,6 +8,7 @@ The output is cut to what the training rows of that origin have, so that no answ
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,12 +36,30 @@ class Network:
     out_low: np.ndarray  # (G,) range of log(time / base)
     out_high: np.ndarray
 
-    def hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
-        """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
-        made = _made(self)
+    def see(self, logs: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, Hlast) of the last hidden layer, and (rows,) log(time / base), float64, of logs (rows, D).
+
+        A row alone has the digits of one call.
+        """
         if len(logs) == 1:
-            return _hidden(made.one, made, logs[0], group)[None]
-        columns = logs.T
+            hidden, found = self.see_one(logs[0], group)
+            return hidden[None], np.array([found])
+        hidden = self._hidden(logs, group)
+        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
+        cut = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
+        return hidden, cut.astype(np.float64)
+
+    def see_one(self, logs: np.ndarray, group: int) -> tuple[np.ndarray, float]:
+        """As `see`, of the logs (D,) of one call."""
+        made = _made(self)
+        hidden = _hidden(made.one, made, logs, group)
+        found = hidden.dot(made.last).item() + made.last_bias
+        low, high = made.out_range[group]
+        return hidden, low if found < low else min(found, high)
+
+    def _hidden(self, logs: np.ndarray, group: int) -> np.ndarray:
+        """(rows, Hlast) of the last hidden layer, block by block, so that every layer stays in the caches."""
+        made, columns = _made(self), logs.T
         if len(logs) <= BLOCK:
             return _hidden(made.many, made, columns, group).T
         found = np.empty((len(self.weights[-1]), len(logs)), dtype=np.float32)
@@ -51,29 +70,18 @@ class Network:
 
     def correction(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows,) log(time / base), float64."""
-        return self.output(self.hidden(logs, group), group)
-
-    def output(self, hidden: np.ndarray, group: int) -> np.ndarray:
-        """(rows,) log(time / base) of a last hidden layer, float64."""
-        if len(hidden) == 1:
-            made = _made(self)
-            alone = float(hidden[0].dot(made.last)) + made.last_bias
-            return np.array([min(max(alone, made.out_low[group]), made.out_high[group])])
-        last = (hidden @ self.weights[-1])[:, 0] + self.biases[-1]
-        cut: np.ndarray = np.minimum(np.maximum(last, self.out_low[group]), self.out_high[group])
-        return cut.astype(np.float64)
-
-    def outside_of_one(self, logs: np.ndarray, group: int) -> bytes:
-        """As `outside`, of one row: a byte for each input."""
-        low, high = _made(self).ranges[group]
-        row = logs[0]
-        beyond: bytes = ((row < low) | (row > high)).tobytes()
-        return beyond
+        return self.see(logs, group)[1]
 
     def outside(self, logs: np.ndarray, group: int) -> np.ndarray:
         """(rows, D) whether an input is outside the training range of the group."""
         outside: np.ndarray = (logs < self.group_low[group]) | (logs > self.group_high[group])
         return outside
+
+    def outside_of_one(self, logs: np.ndarray, group: int) -> bytes:
+        """As `outside`, of the logs (D,) of one call: a byte for each input."""
+        low, high = _made(self).ranges[group]
+        beyond: bytes = ((logs < low) | (logs > high)).tobytes()
+        return beyond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,8 +90,7 @@ class _Shaped:
 
     start: np.ndarray  # (D + S B) of the inputs' ranges and of the pieces
     width: np.ndarray
-    first_bias: tuple[np.ndarray, ...]  # (H1) by group
-    biases: tuple[np.ndarray, ...]  # of the layers between
+    layers: list[list[tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]]]  # by group: products with weights, biases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,23 +104,21 @@ class _Made:
     one: _Shaped
     many: _Shaped
     taken: np.ndarray  # (D + S B,) the input of each piece, the D inputs themselves first
-    layers: tuple[np.ndarray, ...]  # (units, inputs) of all but the last
     last: np.ndarray
     last_bias: float
-    out_low: list[float]
-    out_high: list[float]
+    out_range: list[tuple[float, float]]  # by group
     ranges: tuple[tuple[np.ndarray, np.ndarray], ...]  # of the inputs, by group
 
 
 def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.ndarray:
     """(Hlast) of one row (D,), or of columns (D, rows): the rows of each unit lie side by side."""
-    x = logs.take(made.taken, axis=0)
+    maximum, x = np.maximum, logs.take(made.taken, axis=0)
     x -= shaped.start
-    np.minimum(np.maximum(x, _ZERO, out=x), shaped.width, out=x)
-    for weight, bias in zip(made.layers, (shaped.first_bias[group], *shaped.biases), strict=True):
-        x = weight.dot(x)
+    np.minimum(maximum(x, _ZERO, out=x), shaped.width, out=x)
+    for times, bias in shaped.layers[group]:
+        x = times(x)
         x += bias
-        np.maximum(x, _ZERO, out=x)
+        maximum(x, _ZERO, out=x)
     return x
 
 
@@ -121,24 +126,23 @@ def _hidden(shaped: _Shaped, made: _Made, logs: np.ndarray, group: int) -> np.nd
 def _made(n: Network) -> _Made:
     num, knots = len(n.inputs), n.knots.astype(np.float64)
     first = n.weights[0].astype(np.float64)
-    first_bias = tuple((n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]).astype(np.float32))
+    first_bias = (n.biases[0] + n.shift + n.low.astype(np.float64) @ first[:num]).astype(np.float32)
+    biases = [(bias, *n.biases[1:-1]) for bias in first_bias]
     first[num:] /= np.diff(knots, axis=1).reshape(-1, 1)
     start = np.concatenate([n.low, n.knots[:, :-1].ravel()])
+    times = [w.T.astype(np.float32, order="C").dot for w in (first, *n.weights[1:-1])]  # (units, inputs) each
     width = np.concatenate([n.high - n.low, np.diff(n.knots, axis=1).ravel()])
     return _Made(
-        one=_Shaped(start=start, width=width, first_bias=first_bias, biases=n.biases[1:-1]),
+        one=_Shaped(start=start, width=width, layers=[list(zip(times, one, strict=True)) for one in biases]),
         many=_Shaped(
             start=start[:, None],
             width=width[:, None],
-            first_bias=tuple(bias[:, None] for bias in first_bias),
-            biases=tuple(bias[:, None] for bias in n.biases[1:-1]),
+            layers=[[(dot, bias[:, None]) for dot, bias in zip(times, one, strict=True)] for one in biases],
         ),
         taken=np.concatenate([np.arange(num), np.repeat(n.encoded, n.knots.shape[1] - 1)]),
-        layers=tuple(w.T.astype(np.float32, order="C") for w in (first, *n.weights[1:-1])),
         last=np.ascontiguousarray(n.weights[-1][:, 0]),
         last_bias=float(n.biases[-1][0]),
-        out_low=n.out_low.tolist(),
-        out_high=n.out_high.tolist(),
+        out_range=list(zip(n.out_low.tolist(), n.out_high.tolist(), strict=True)),
         ranges=tuple(zip(n.group_low, n.group_high, strict=True)),
     )
 

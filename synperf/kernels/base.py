@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -110,11 +112,25 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
 
 def num_calls(call: Any) -> int | None:
     """Rows of a call that holds columns; None for a single call."""
-    for name in call.__slots__:
-        value = getattr(call, name)
-        if type(value) is np.ndarray:
-            return len(value)
-    return None
+    values = values_of(call, call.__slots__)
+    if _ARRAYS.isdisjoint(map(type, values)):  # every prediction asks, mostly of a single call
+        return None
+    return next(len(value) for value in values if type(value) is np.ndarray)
+
+
+_ARRAYS = frozenset((np.ndarray,))
+
+
+def values_of(call: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The named fields of a call, read in one go."""
+    return _reader(names)(call)
+
+
+@lru_cache(maxsize=256)
+def _reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda call: tuple(getattr(call, name) for name in names)
 
 
 def take(call: Any, rows: slice | np.ndarray) -> Any:

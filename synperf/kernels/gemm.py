@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..hardware import GPU
+from ..hardware.rates import rates
 from ..numeric import Number, ceil_div, maximum, minimum, where
 from ..scheduling import TaskGroups
 from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch
 from .gemm_call import Gemm
-from .gemm_costs import PARTIAL_BYTES, value_bytes
+from .gemm_costs import PARTIAL_BYTES, operand_value_bytes
 from .gemm_inputs import STEPPED, inputs
 from .gemm_tiles import port_share_of_b
 from .gemm_tiling import Tiling, choose
@@ -28,9 +29,8 @@ def flop(p: Gemm) -> Number:
 
 def operand_bytes(p: Gemm) -> tuple[Number, Number, Number]:
     """Bytes of A, B and C of the whole batch, scales of block formats included."""
-    a, b = value_bytes(p.dtype)
-    assert p.out_dtype is not None
-    return p.batch * (a * p.m * p.k), p.batch * (b * p.k * p.n), p.batch * (p.out_dtype.bytes * p.m * p.n)
+    a, b, c = operand_value_bytes(p.dtype, p.out_dtype)
+    return p.batch * (a * p.m * p.k), p.batch * (b * p.k * p.n), p.batch * (c * p.m * p.n)
 
 
 def compulsory_bytes(p: Gemm) -> Number:
@@ -48,20 +48,22 @@ def dram_bytes(p: Gemm, gpu: GPU) -> Number:
     Source: CUTLASS, "threadblock rasterization"; the block is the I/O bound of Hong and Kung, STOC 1981.
     """
     a, b, c = operand_bytes(p)
+    once = a + b + c + quantise_bytes(p, gpu)
+    held = gpu.l2_bytes * p.batch / (a + b)  # products of a batch run one after the other
+    if type(held) is float and held >= 1.0:
+        return once  # nothing is read again; most single calls stop here
     area = gpu.num_sms * gpu.registers_per_sm / 2.0
     side = area**0.5
-    a_one, b_one = a / p.batch, b / p.batch  # products of a batch run one after the other
     passes_a = ceil_div(1.0 * p.n * minimum(p.m, side), area)
     passes_b = ceil_div(1.0 * p.m * minimum(p.n, side), area)
-    missed = maximum(0.0, 1.0 - gpu.l2_bytes / (a_one + b_one))
-    repeated = missed * ((passes_a - 1) * a + (passes_b - 1) * b)
-    return a + b + c + repeated + quantise_bytes(p, gpu)
+    missed = maximum(0.0, 1.0 - held)
+    return once + missed * ((passes_a - 1) * a + (passes_b - 1) * b)
 
 
 def quantise_bytes(p: Gemm, gpu: GPU) -> Number:
     """DRAM traffic of the pass that quantises the activations, where the engine's kernel begins with one."""
     per_value = traits(gpu, p.dtype, p.engine, p.kernel).quantise_bytes
-    return per_value * p.m * p.k * p.batch
+    return per_value * p.m * p.k * p.batch if per_value else 0.0
 
 
 def decompose(p: Gemm, gpu: GPU) -> TaskGroups:
@@ -71,22 +73,21 @@ def decompose(p: Gemm, gpu: GPU) -> TaskGroups:
 
 def tasks(p: Gemm, gpu: GPU, t: Tiling) -> TaskGroups:
     """Work of one task under tiling `t`: math on the padded tile, traffic for the values that exist."""
-    rows, columns, depth = minimum(p.m, t.tile_m), minimum(p.n, t.tile_n), minimum(t.k_per_task, p.k)
-    a_bytes, b_bytes = value_bytes(p.dtype)
-    assert p.out_dtype is not None
-    outputs, out_bytes = rows * columns, p.out_dtype.bytes
+    m, n, k, tile_m, tile_n, k_per_task = p.m, p.n, p.k, t.tile_m, t.tile_n, t.k_per_task
+    rows, columns = minimum(m, tile_m), minimum(n, tile_n)
+    a_bytes, b_bytes, out_bytes = operand_value_bytes(p.dtype, p.out_dtype)
+    outputs, split_k = rows * columns, t.split_k
     port_b_bytes = b_bytes * port_share_of_b(gpu, t.cluster_m)
-    partial_bytes = where(t.split_k > 1, PARTIAL_BYTES, 0.0)
-    math = 2.0 * t.tile_m * t.tile_n * t.k_per_task
-    tensor = gpu.math_pipe(p.dtype) == "tensor"
+    port_out_bytes = out_bytes + where(split_k > 1, PARTIAL_BYTES, 0.0)
+    math, r = 2.0 * tile_m * tile_n * k_per_task, rates(gpu, p.dtype)
     return TaskGroups(
         count=t.tasks,
-        tensor_flop=math if tensor else 0.0,
-        fma_flop=0.0 if tensor else math,
-        load_bytes=(rows * (a_bytes / t.cluster_n) + columns * (b_bytes / t.cluster_m)) * (p.k / t.split_k),
-        store_bytes=outputs * out_bytes / t.split_k,
-        port_bytes=(rows * a_bytes + columns * port_b_bytes) * depth + outputs * (out_bytes + partial_bytes),
-        shared_bytes=(t.tile_m + t.tile_n) * t.k_per_task * p.dtype.bytes,
+        tensor_flop=math if r.is_tensor else 0.0,
+        fma_flop=0.0 if r.is_tensor else math,
+        load_bytes=(rows * (a_bytes / t.cluster_n) + columns * (b_bytes / t.cluster_m)) * (k / split_k),
+        store_bytes=outputs * out_bytes / split_k,
+        port_bytes=(rows * a_bytes + columns * port_b_bytes) * minimum(k_per_task, k) + outputs * port_out_bytes,
+        shared_bytes=(tile_m + tile_n) * k_per_task * r.value_bytes,
         ctas_per_sm=t.ctas_per_sm,
         reduction_s=t.reduction_s,
     )

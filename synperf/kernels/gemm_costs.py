@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
+from .fields import MAX_EXTENT
 from .gemm_call import Gemm
 from .gemm_tiles import Tile, build, default_tile_k, port_share_of_b, tiles
 from .gemm_traits import Traits
@@ -17,8 +19,12 @@ FEW = 64  # rows or columns that the ordinary tiles, of 64 and more, cannot fill
 PARTIAL_BYTES = 8.0  # a split-K partial sum is written once and read once, in fp32
 
 
-class Candidate(NamedTuple):
-    """A tile with its constants in seconds, so that the cost of one call is a few multiplications."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidate:
+    """A tile with its constants in seconds, so that the cost of one call is a few multiplications.
+
+    Every GEMM reads dozens of these fields: slots are read in a third of the time of a named tuple's fields.
+    """
 
     tile_m: float
     tile_n: float
@@ -39,20 +45,48 @@ class Candidate(NamedTuple):
     spare_m: float  # with m up to this, and spare_n alike, an equal tile with a shorter side costs no more
     spare_n: float
     may_split: bool
+    is_cluster: bool  # of more than one CTA
     is_small: bool  # a side is shorter than FEW
     ctas_per_sm: float
     tile: Tile
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidates:
+    """Every tile that may be tried, and for one call those that its rows and columns leave: found, not filtered."""
+
+    every: tuple[Candidate, ...]  # of one tile_k
+    ends_m: list[int]  # extents up to which the same tiles are left, ascending
+    ends_n: list[int]
+    left: tuple[tuple[tuple[Candidate, ...], ...], ...]  # by the place of m and of n among these
+
+    @classmethod
+    def of(cls, every: tuple[Candidate, ...]) -> Candidates:
+        ends_m, ends_n = (sorted({FEW - 1, *(int(getattr(c, x)) for c in every)}) for x in ("spare_m", "spare_n"))
+        left = [[_left(every, m, n) for n in (*ends_n, MAX_EXTENT)] for m in (*ends_m, MAX_EXTENT)]
+        return cls(every=every, ends_m=ends_m, ends_n=ends_n, left=tuple(map(tuple, left)))
+
+    def of_one(self, m: int, n: int) -> tuple[Candidate, ...]:
+        """What is left for one call."""
+        return self.left[bisect_left(self.ends_m, m)][bisect_left(self.ends_n, n)]
+
+
+def _left(every: tuple[Candidate, ...], m: int, n: int) -> tuple[Candidate, ...]:
+    is_few = has_few(m, n)
+    return tuple(c for c in every if m > c.spare_m and n > c.spare_n and (is_few or not c.is_small)) or every[:1]
+
+
 @lru_cache(maxsize=256)
-def candidates(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits) -> tuple[Candidate, ...]:
+def candidates(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits) -> Candidates:
     """Every feasible tile of this GPU and format with its cost constants under a kernel's traits, small ones first.
 
     Whoever keeps the least cost so far can pass over most of the others then; of tiles that are equal in cost and
     padding the last is meant.
     """
     found = [_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in reversed(tiles(gpu, dtype))]
-    return tuple(c._replace(spare_m=_shorter(c, found, "m"), spare_n=_shorter(c, found, "n")) for c in found)
+    return Candidates.of(
+        tuple(replace(c, spare_m=_shorter(c, found, "m"), spare_n=_shorter(c, found, "n")) for c in found)
+    )
 
 
 def _shorter(c: Candidate, found: Sequence[Candidate], side: str) -> float:
@@ -67,7 +101,7 @@ def _shorter(c: Candidate, found: Sequence[Candidate], side: str) -> float:
 @lru_cache(maxsize=4096)
 def given_candidates(
     gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile_m: int | None, tile_n: int | None, tile_k: int | None
-) -> tuple[Candidate, ...]:
+) -> Candidates:
     """The candidates that have the given parts of a tile; a tile that no library ships is taken as it is.
 
     Raises:
@@ -84,14 +118,14 @@ def given_candidates(
         raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
     built = [build(gpu, dtype, m, n, k, *cluster) for m, n in shapes for cluster in shipped.get((m, n), [(1, 1)])]
     fitting = reversed([tile for tile in built if tile is not None])
-    found = tuple(_candidate(gpu, dtype, out_dtype, kernel, tile)._replace(is_small=False) for tile in fitting)
+    found = tuple(replace(_candidate(gpu, dtype, out_dtype, kernel, tile), is_small=False) for tile in fitting)
     if not found:
         m, n = max(shapes)
         raise UnsupportedError(
             f"tile: {m}x{n}x{k} does not fit {gpu.name}: two stages need {int(2 * (m + n) * k * dtype.bytes)} bytes of "
             f"shared memory of the {gpu.shared_bytes_per_cta} that a CTA can have, or its registers do not fit"
         )
-    return found
+    return Candidates.of(found)
 
 
 def _part(tile_m: int | None, tile_n: int | None) -> str:
@@ -115,7 +149,8 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
         port_partial_s=PARTIAL_BYTES * port_s, reduction_s=kernel.reduction_s,
         bound_s=max(own_s, row_s / tile.tile_n + column_s / tile.tile_m) * (1 - 1e-9),  # less what rounding may add
         spare_m=0.0, spare_n=0.0, may_split=kernel.splits_k and tile.cluster_m == tile.cluster_n == 1,
-        is_small=min(tile.tile_m, tile.tile_n) < FEW, ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
+        is_cluster=tile.cluster_m * tile.cluster_n > 1, is_small=min(tile.tile_m, tile.tile_n) < FEW,
+        ctas_per_sm=float(tile.occupancy.ctas_per_sm), tile=tile,
     )  # fmt: skip
 
 
@@ -129,6 +164,13 @@ def value_bytes(dtype: DType) -> tuple[float, float]:
     return dtype.bytes, dtype.bytes
 
 
+@lru_cache(maxsize=256)
+def operand_value_bytes(dtype: DType, out_dtype: DType | None) -> tuple[float, float, float]:
+    """Bytes of one value of A, of B and of C."""
+    assert out_dtype is not None  # a call has chosen one
+    return (*value_bytes(dtype), out_dtype.bytes)
+
+
 def has_few(m: Number, n: Number) -> Number:
     """Whether there are so few rows or columns that a tile with a short side, which is made for these, comes in."""
     return (m < FEW) | (n < FEW)
@@ -137,10 +179,8 @@ def has_few(m: Number, n: Number) -> Number:
 def num_tasks(p: Gemm, c: Candidate) -> Number:
     """Tiles of C over the batch, rounded up to whole clusters."""
     tiles_m, tiles_n = ceil_div(p.m, c.tile_m), ceil_div(p.n, c.tile_n)
-    if c.cluster_m != 1.0:
-        tiles_m = round_up(tiles_m, c.cluster_m)
-    if c.cluster_n != 1.0:
-        tiles_n = round_up(tiles_n, c.cluster_n)
+    if c.is_cluster:
+        tiles_m, tiles_n = round_up(tiles_m, c.cluster_m), round_up(tiles_n, c.cluster_n)
     return tiles_m * tiles_n * p.batch
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..hardware import GPU, DType
 from ..hardware.rates import rates
-from ..numeric import Number, ceil_div, ceil_of, maximum, minimum
+from ..numeric import Number, ceil_div, ceil_of, minimum
 from .dispatch import Timed, default_engine, timed
 from .gemm_call import Gemm
-from .gemm_costs import value_bytes
+from .gemm_costs import operand_value_bytes
 
 TILES = ((16, 64), (32, 128), (64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128))
 STEPPED = (
@@ -23,50 +23,53 @@ STEPPED = (
     "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
 )  # fmt: skip
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
-_TILES = tuple((m, n, float(m * n), f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES)  # names made once
-_SIDES_M, _SIDES_N = (tuple(sorted(set(sides))) for sides in zip(*TILES, strict=True))
+_SIDES_M, _SIDES_N = (sorted(set(sides)) for sides in zip(*TILES, strict=True))
+_TILES = [  # places of the sides, values of C, and names, made once
+    (_SIDES_M.index(m), _SIDES_N.index(n), float(m * n), f"time_{m}x{n}", f"fill_{m}x{n}") for m, n in TILES
+]
 
 
 def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:
     """Inputs by name; `base_s` is what times are relative to, `clock_share` the sustained part of the clock."""
-    m, n, k = 1.0 * p.m, 1.0 * p.n, 1.0 * p.k
-    found = {"m": m, "n": n, "k": k}
+    m, n, k, batch, num_sms = p.m, p.n, p.k, p.batch, gpu.num_sms
+    found = {"m": 1.0 * m, "n": 1.0 * n, "k": 1.0 * k}
     step_s = 2.0 * k / (rates(gpu, p.dtype).math_flop_per_s * clock_share) / base_s  # of one value of C
-    up = ceil_of(m, n, p.batch)
-    rows = {tile_m: up(m / tile_m) for tile_m in _SIDES_M}
-    columns = {tile_n: up(n / tile_n) for tile_n in _SIDES_N}
-    for tile_m, tile_n, area, time, fill in _TILES:
-        per_sm = rows[tile_m] * columns[tile_n] * p.batch / gpu.num_sms
+    up = ceil_of(m, n, batch)
+    rows, columns = [up(m / tile_m) * batch for tile_m in _SIDES_M], [up(n / tile_n) for tile_n in _SIDES_N]
+    for row, column, area, time, fill in _TILES:
+        per_sm = rows[row] * columns[column] / num_sms
         waves = up(per_sm)
         found[time] = waves * area * step_s
         found[fill] = per_sm / waves
-    found |= _in_turn(p, gpu)
-    found["aligned_m"], found["aligned_n"], found["aligned_k"] = _aligned(p.m), _aligned(p.n), _aligned(p.k)
+    found["weights_in_turn"], found["bytes_in_turn"] = _in_turn(p, gpu)
+    found["aligned_m"], found["aligned_n"], found["aligned_k"] = _aligned(m), _aligned(n), _aligned(k)
     return found
 
 
-def _in_turn(p: Gemm, gpu: GPU) -> dict[str, Number]:
+def _in_turn(p: Gemm, gpu: GPU) -> tuple[Number, Number]:
     """What takes turns in L2 while rows are timed, over L2: all copies of the weights alone, and with A and C.
 
     Rows below 1 were timed with their weights in L2, rows above it out of DRAM. Cut to the part where that changes.
     """
-    how, (a_bytes, b_bytes) = _timed(p.engine, p.dtype)
-    assert p.out_dtype is not None
-    weights, l2_bytes = p.batch * (b_bytes * p.k * p.n), gpu.l2_bytes
+    how, (a_bytes, b_bytes, c_bytes) = _timed(p.engine, p.dtype, p.out_dtype)
+    m, n, k, batch, l2_bytes = p.m, p.n, p.k, p.batch, gpu.l2_bytes
+    weights = batch * (b_bytes * k * n)
     copies = minimum(ceil_div(l2_bytes, weights), how.copies) if how.fills_l2 else how.copies
-    once = p.batch * (a_bytes * p.m * p.k + p.out_dtype.bytes * p.m * p.n)
     in_turn = copies * weights
-    return {"weights_in_turn": _cut(in_turn / l2_bytes), "bytes_in_turn": _cut((in_turn + once) / l2_bytes)}
+    once = batch * (a_bytes * m * k + c_bytes * m * n)
+    return _cut(in_turn / l2_bytes), _cut((in_turn + once) / l2_bytes)
 
 
 @lru_cache(maxsize=256)
-def _timed(engine: str | None, dtype: DType) -> tuple[Timed, tuple[float, float]]:
-    """How the engine's rows were timed, and bytes of one value of A and of B."""
-    return timed(engine or default_engine("gemm", dtype), dtype), value_bytes(dtype)
+def _timed(engine: str | None, dtype: DType, out_dtype: DType | None) -> tuple[Timed, tuple[float, float, float]]:
+    """How the engine's rows were timed, and bytes of one value of A, of B and of C."""
+    return timed(engine or default_engine("gemm", dtype), dtype), operand_value_bytes(dtype, out_dtype)
 
 
 def _cut(x: Number) -> Number:
-    return minimum(maximum(x, 0.5), 2.0)
+    if type(x) is np.ndarray:
+        return np.minimum(np.maximum(x, 0.5), 2.0)
+    return 0.5 if x < 0.5 else min(x, 2.0)
 
 
 def _aligned(x: Number) -> Number:

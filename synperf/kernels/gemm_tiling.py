@@ -19,6 +19,7 @@ from .base import take, widened
 from .gemm_call import Gemm
 from .gemm_costs import (
     Candidate,
+    Candidates,
     candidates,
     forced_cost,
     given_candidates,
@@ -77,36 +78,40 @@ def choose(p: Gemm, gpu: GPU) -> Tiling:
     return _least(p, gpu, given_candidates(gpu, p.dtype, out_dtype, kernel, *given), source)
 
 
-def _least(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
-    for x in (p.m, p.n, p.k, p.batch, p.split_k):
-        if type(x) is np.ndarray:
-            return _least_of_many(p, gpu, found, source)
-    if p.split_k is not None:
-        return _least_forced(p, gpu, found, source)
-    best, best_cost, best_area, best_slices = found[0], inf, inf, 1.0
-    m, n, k, batch, num_sms, is_few = p.m, p.n, p.k, p.batch, gpu.num_sms, has_few(p.m, p.n)
+def _least(p: Gemm, gpu: GPU, found: Candidates, source: str) -> Tiling:
+    m, n, k, batch, num_sms = p.m, p.n, p.k, p.batch, gpu.num_sms
     macs = 1.0 * m * n * k * batch
-    for c in found:  # `num_tasks` and `whole_cost`, bit for bit, without their calls: every GEMM tries several tiles
-        if macs * c.bound_s > best_cost or m <= c.spare_m or n <= c.spare_n or (c.is_small and not is_few):
+    if is_array(macs) or is_array(p.split_k):
+        return _least_of_many(p, gpu, found.every, source)
+    left = found.of_one(m, n)
+    if p.split_k is not None:
+        return _least_forced(p, gpu, left, source)
+    best, best_cost, best_area, best_slices = left[0], inf, inf, 1.0
+    steps = ceil(k / best.tile_k)
+    for c in left:  # `num_tasks` and `whole_cost`, bit for bit, without their calls: every GEMM tries several tiles
+        if macs * c.bound_s > best_cost:
             continue
-        own_s, may_split = ceil(k / c.tile_k) * c.tile_k_s, c.may_split and c.reduction_s <= best_cost
-        if own_s > best_cost and not may_split:
+        own_s = steps * c.tile_k_s
+        if own_s > best_cost and (not c.may_split or c.reduction_s > best_cost):
             continue
-        tile_m, tile_n, cluster_m, cluster_n = c.tile_m, c.tile_n, c.cluster_m, c.cluster_n
+        tile_m, tile_n = c.tile_m, c.tile_n
         tiles_m, tiles_n = ceil(m / tile_m), ceil(n / tile_n)
-        if cluster_m != 1.0:
-            tiles_m = ceil(tiles_m / cluster_m) * cluster_m
-        if cluster_n != 1.0:
-            tiles_n = ceil(tiles_n / cluster_n) * cluster_n
-        num_tiles = float(tiles_m) * tiles_n * batch
+        if c.is_cluster:
+            tiles_m, tiles_n = ceil(tiles_m / c.cluster_m) * c.cluster_m, ceil(tiles_n / c.cluster_n) * c.cluster_n
+        num_tiles = tiles_m * tiles_n * batch
+        waves, may_split = ceil(num_tiles / num_sms), num_tiles * 2 < num_sms and c.may_split
+        cost = waves * own_s
+        if cost > best_cost and (not may_split or c.reduction_s > best_cost):
+            continue
         rows, columns = m if m <= tile_m else tile_m, n if n <= tile_n else tile_n
         values, slices = rows * columns, 1.0
         port_s = (rows * c.port_row_s + columns * c.port_column_s) * k + values * c.port_value_s
-        cost = ceil(num_tiles / num_sms) * (own_s if own_s >= port_s else port_s)
+        if port_s > own_s:
+            cost = waves * port_s
         l2_s = num_tiles * ((rows * c.row_s + columns * c.column_s) * k + values * c.value_s)
         if l2_s > cost:
             cost = l2_s
-        if may_split and num_tiles * 2 < num_sms and c.reduction_s <= cost:
+        if may_split and c.reduction_s <= cost and c.reduction_s <= best_cost:
             cost, slices = _cheaper(p, c, num_tiles, num_sms, cost)
         if cost <= best_cost:
             area = num_tiles * tile_m * tile_n  # of equal costs the one that pads less
@@ -123,12 +128,10 @@ def _cheaper(p: Gemm, c: Candidate, num_tiles: float, num_sms: int, whole: float
     return (split, slices) if split < whole else (whole, 1.0)
 
 
-def _least_forced(p: Gemm, gpu: GPU, found: tuple[Candidate, ...], source: str) -> Tiling:
+def _least_forced(p: Gemm, gpu: GPU, left: tuple[Candidate, ...], source: str) -> Tiling:
     """The tiling of one call whose slices are given."""
-    is_few, best, least = has_few(p.m, p.n), found[0], (inf, inf)
-    for c in found:
-        if (c.is_small and not is_few) or p.m <= c.spare_m or p.n <= c.spare_n:
-            continue
+    best, least = left[0], (inf, inf)
+    for c in left:
         num_tiles = num_tasks(p, c)
         own = (forced_cost(p, c, num_tiles, gpu.num_sms), num_tiles * c.tile_m * c.tile_n)
         if own <= least:
@@ -206,18 +209,23 @@ class _Columns(NamedTuple):
     cluster_n: np.ndarray
     ctas_per_sm: np.ndarray
     reduction_s: np.ndarray
+    is_cluster: bool  # whether any is
 
     @classmethod
     def of(cls, found: tuple[Candidate, ...], index: np.ndarray) -> _Columns:
-        return cls(*(np.array([getattr(c, name) for c in found])[index] for name in cls._fields))
+        columns = [np.array([getattr(c, name) for c in found])[index] for name in cls._fields[:-1]]
+        return cls(*columns, is_cluster=any(c.is_cluster for c in found))
 
 
 def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile: Tile | None) -> Tiling:
-    tiles_m, tiles_n = ceil_div(p.m, c.tile_m), ceil_div(p.n, c.tile_n)
-    is_split = is_array(slices) or slices != 1.0
-    steps = ceil_div(p.k, c.tile_k)
+    tiles_m, tiles_n, steps = ceil_div(p.m, c.tile_m), ceil_div(p.n, c.tile_n), ceil_div(p.k, c.tile_k)
+    tiles = tiles_m * tiles_n * p.batch
+    tasks = round_up(tiles_m, c.cluster_m) * round_up(tiles_n, c.cluster_n) * p.batch if c.is_cluster else tiles
+    k_per_task, reduction_s, is_split = steps * c.tile_k, 0.0, is_array(slices) or slices != 1.0
     if is_split:
         slices = nonempty(p.k, c.tile_k, slices)
+        tasks, k_per_task = tasks * slices, ceil_div(steps, slices) * c.tile_k
+        reduction_s = where(slices > 1, c.reduction_s, 0.0)
     return Tiling(
         tile_m=c.tile_m,
         tile_n=c.tile_n,
@@ -225,11 +233,11 @@ def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile:
         cluster_m=c.cluster_m,
         cluster_n=c.cluster_n,
         split_k=slices,
-        tiles=tiles_m * tiles_n * p.batch,
-        tasks=round_up(tiles_m, c.cluster_m) * round_up(tiles_n, c.cluster_n) * p.batch * slices,
-        k_per_task=(ceil_div(steps, slices) if is_split else steps) * c.tile_k,
+        tiles=tiles,
+        tasks=tasks,
+        k_per_task=k_per_task,
         ctas_per_sm=c.ctas_per_sm,
-        reduction_s=where(slices > 1, c.reduction_s, 0.0) if is_split else 0.0,
+        reduction_s=reduction_s,
         source=source,
         tile=tile,
     )

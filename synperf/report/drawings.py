@@ -8,7 +8,7 @@ from math import isclose
 from typing import Any
 
 from ..explanation import Explanation
-from ..features import pipes
+from ..features import busiest_s
 from ..kernels import family
 from ..kernels.moe_call import BALANCED
 from ..kernels.moe_power_law import NUM_DRAWS
@@ -43,7 +43,7 @@ def _waves(x: Explanation) -> waves.Waves:
         num_tasks=int(load.tasks),
         num_sms=x.gpu.num_sms,
         ctas_per_sm=x.launch.occupancy.ctas_per_sm,
-        task_s=max(demand.sm_max_s for demand in x.features.pipes.values()) / load.sm_max_tasks,
+        task_s=max(x.features.busiest_s.values()) / load.sm_max_tasks,
     )
 
 
@@ -79,9 +79,9 @@ def _roles(x: Explanation) -> dict[str, str]:
 
 
 def _tiles(x: Explanation, listed: Tiles) -> sm_rows.Launch:
-    core = pipes(x.task, x.features.load, x.gpu, x.call.dtype, 0.0)  # without what a module does after it
+    core = busiest_s(x.task, x.features.load, x.gpu, x.call.dtype, 0.0)  # without what a module does after it
     keys = x.launch.facts.get("keys_per_part")
-    slowest = max(core, key=lambda name: core[name].sm_max_s)
+    slowest = max(core, key=core.__getitem__)
     return sm_rows.Launch(
         tiles=listed,
         placed=listed.place(x.gpu.num_sms),
@@ -89,7 +89,7 @@ def _tiles(x: Explanation, listed: Tiles) -> sm_rows.Launch:
         keys_per_step=x.launch.choice["tile_kv"],
         steps_per_part=None if keys is None else int(keys // x.launch.choice["tile_kv"]),
         notes=tuple(_notes(x, listed.order)),
-        step_s=core[slowest].sm_max_s / listed.busiest,
+        step_s=core[slowest] / listed.busiest,
         step_pipe=slowest,
         then_s=x.features.reduction_s,
     )

@@ -98,8 +98,8 @@ def _mark(x: Explanation, name: str) -> str:
     if name != x.estimate.limiter:
         return ""
     f = x.features
-    if name == "dram" and x.estimate.time_s < f.pipes[name].sm_max_s:
+    if name == "dram" and x.estimate.time_s < f.busiest_s[name]:
         return "the limit of a call that finds L2 cold; the estimate is below it: what was timed came out of L2"
     parts = {"the pass before": f.before_s, "the reduction": f.reduction_s, "the fill": f.fill_s}
-    adds = [part for part, time_s in parts.items() if time_s and name in f.pipes and name != "dram"]
+    adds = [part for part, time_s in parts.items() if time_s and name in f.busiest_s and name != "dram"]
     return f"the limit, with {' and '.join(adds)}" if adds else "the limit"

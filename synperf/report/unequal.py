@@ -29,7 +29,7 @@ def lines(x: Explanation) -> list[tuple[str, str]]:
 
 def _softmax(x: Explanation) -> str:
     """What exponentials and the rest of softmax take on the busiest SM, beside the products."""
-    busy = {name: format_time(demand.sm_max_s) for name, demand in x.features.pipes.items()}
+    busy = {name: format_time(busy_s) for name, busy_s in x.features.busiest_s.items()}
     if x.gpu.math_pipe(x.call.dtype) == "tensor":
         softmax = f"{busy['xu']} on xu and {busy['fma']} on fma of the busiest SM"
         return f"{softmax}, beside {busy['tensor']} of products on tensor"

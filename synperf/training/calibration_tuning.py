@@ -99,9 +99,8 @@ def seen(parts: list[Part], gpu: GPU, size: int) -> Seen:
         rates = sustained(gpu, part.kind.name, part.call.kernel, part.call.dtype)
         base_s, named = inputs(part.kind, part.call, gpu, part.features, rates)
         own = logarithms(named, base_s)
-        last = part.network.hidden(own, part.group)
+        last, correction[part.index] = part.network.see(own, part.group)
         base[part.index], floor[part.index] = base_s, part.features.floor_s
-        correction[part.index] = part.network.output(last, part.group)
         logs[part.index, : own.shape[1]], hidden[part.index, : last.shape[1]] = own, last
     return Seen(base_s=base, floor_s=floor, correction=correction, logs=logs, hidden=hidden)
 

@@ -127,7 +127,7 @@ def test_the_base_is_launch_floor_and_roofline_at_sustained_rates():
         f.compulsory_bytes / H100.dram_bytes_per_s / record.dram_share,
     )
     assert np.isclose(found.base_s, record.launch_floor_s["cublas.bf16"] + roof, rtol=1e-12)
-    assert np.isclose(answer(m=4096).time_s, found.base_s * np.exp(found.correction[0]))
+    assert np.isclose(answer(m=4096).time_s, found.base_s * np.exp(found.correction))
 
 
 def test_a_gpu_without_a_record_has_typical_shares_and_says_so():

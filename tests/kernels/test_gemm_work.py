@@ -6,7 +6,7 @@ import pytest
 
 from synperf.errors import UnsupportedError
 from synperf.estimators.analytical import slowest
-from synperf.features import Demand, features, floor
+from synperf.features import features, floor
 from synperf.hardware import Calibration, DType
 from synperf.kernels import family
 from synperf.kernels.dispatch import resolve
@@ -97,9 +97,9 @@ def test_the_reduction_of_split_k_costs_a_launch_except_beside_dram():
     p = Gemm(m=128, n=128, k=1024, tile_m=128, tile_n=128, tile_k=64)
     whole, split = (features(GEMM, replace(p, split_k=s), gpu) for s in (1, 4))
     assert (whole.reduction_s, split.reduction_s) == (0.0, 3e-6)
-    own = max(demand.sm_max_s for name, demand in split.pipes.items() if name != "dram")
+    own = max(busy_s for name, busy_s in split.busiest_s.items() if name != "dram")
     assert slowest(split, 0.0)[1] == own + 3e-6
-    assert slowest(replace(split, pipes={**split.pipes, "dram": Demand(gpu_s=1.0, sm_max_s=1.0)}), 0.0)[1] == 1.0
+    assert slowest(replace(split, busiest_s={**split.busiest_s, "dram": 1.0}), 0.0)[1] == 1.0
 
 
 def test_l2_serves_all_sms_together_and_one_sm_through_its_port():

@@ -4,17 +4,21 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import synperf
-from synperf.features import Demand
+from synperf.features import busiest_s
+from synperf.hardware.rates import rates
 from synperf.report import drawings, explanations
 from synperf.scheduling import TaskGroups, schedule
 
 from ..toys import TOY
 from .test_estimates import CALL, ESTIMATE
 
-TASK = TaskGroups(count=25.0, tensor_flop=1e6, ctas_per_sm=1)
-BUSY = {"tensor": (142e-6, 17e-5), "fma": (0, 0), "xu": (0, 0), "dram": (5e-6, 5e-6), "l2": (2e-5, 24e-6)}
-PIPES = {name: Demand(gpu_s=both[0], sm_max_s=both[1]) for name, both in (BUSY | {"shared": (0, 0)}).items()}
 MADE = synperf.explain(CALL, TOY)
+RATE = rates(TOY, CALL.dtype)
+TASK = TaskGroups(  # the busiest of 10 SMs has 3 of 25: 170 us of math, and 20 us of L2 for all, 24 us through its port
+    count=25.0, tensor_flop=17e-5 / 3 * RATE.math_flop_per_s, load_bytes=2e-5 / 25 * TOY.l2_bytes_per_s,
+    port_bytes=24e-6 / 3 * TOY.l2_port_bytes_per_s, ctas_per_sm=1,
+)  # fmt: skip
+LOAD = schedule(TASK, 10)
 EXPLANATION = replace(
     MADE,
     estimate=ESTIMATE,
@@ -25,8 +29,8 @@ EXPLANATION = replace(
     ),
     task=TASK,
     features=replace(
-        MADE.features, pipes=PIPES,
-        load=schedule(TASK, 10), compulsory_bytes=4e6, dram_bytes=5e6, padding=0.875, intensity_over_ridge=4.625,
+        MADE.features, groups=TASK, busiest_s=busiest_s(TASK, LOAD, TOY, CALL.dtype, 5e6),
+        load=LOAD, compulsory_bytes=4e6, dram_bytes=5e6, padding=0.875, intensity_over_ridge=4.625,
     ),
     launch_floor_s=1.24e-6,
 )  # fmt: skip
@@ -98,7 +102,7 @@ def test_a_last_wave_is_never_said_to_be_empty():
 
 
 def test_an_estimate_below_the_dram_time_is_said_to_have_come_out_of_l2():
-    busy = replace(EXPLANATION.features, pipes={**PIPES, "dram": Demand(gpu_s=3e-4, sm_max_s=3e-4)})
+    busy = replace(EXPLANATION.features, busiest_s={**EXPLANATION.features.busiest_s, "dram": 3e-4})
     warm = replace(EXPLANATION, features=busy, estimate=replace(ESTIMATE, limiter="dram"))
     assert "the estimate is below it: what was timed came out of L2" in explanations.to_text(warm)
     cold = replace(warm, estimate=replace(ESTIMATE, limiter="dram", time_s=4e-4))
