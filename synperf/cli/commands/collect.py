@@ -1,0 +1,87 @@
+"""Time kernels on this machine, as rows for calibrate, train and evaluate. Needs the extra [collect].
+
+A plan for ten minutes: synperf collect gemm softmax --minutes 10 --out rows.parquet
+
+Shapes of your own: synperf collect gemm m=1,16,256 n=4096,14336 k=4096 --out rows.parquet
+
+Calls of every family are spread over its fields and from short to long, as many as fit the minutes. Each is timed with
+its data in L2 (warm) and after L2 was overwritten (cold), as two rows. What was measured is kept in a journal beside
+--out: after Ctrl-C the same command, or --resume, goes on without repeating a row.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import FieldError, MissingExtraError
+from ...report import collections
+from ...units import counted
+from ..arguments import AsJson
+from ..bars import stages
+from ..show import notice, show
+
+
+def collect(
+    families: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FAMILY [KEY=V1,V2]...]...", help="families, each with values for some of its fields"),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the rows, as .parquet")] = None,
+    minutes: Annotated[float, typer.Option(metavar="NUMBER", help="about how long all may take")] = 10.0,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="cuda (ROCm too), cuda:1 or cpu; else the first GPU")
+    ] = None,
+    dtype: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="a format of the calls; may be repeated; else bf16, on a CPU fp32"),
+    ] = None,
+    l2: Annotated[
+        list[str] | None, typer.Option("--l2", metavar="STATE", help="only warm, or only cold; else both")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the choice of calls")] = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the plan, and time nothing but a few calls")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the plan of --out; no family is needed")] = False,
+    as_json: AsJson = False,
+) -> None:
+    if not families and not resume:
+        raise FieldError("family: none given; right would be a family such as gemm")
+    run, requests = _module("run"), _module("request")
+    at = run.device(device)
+    request = None
+    if families:
+        kind = at.torch.type
+        request = requests.Request(
+            families=requests.parse_families(families), dtypes=tuple(dtype or (requests.DEFAULT_FORMAT[kind],)),
+            minutes=minutes, seed=seed, l2=tuple(dict.fromkeys(l2 or requests.STATES)), device=kind,
+        )  # fmt: skip
+    if dry_run:
+        plan = run.planned(request, at)
+        show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
+        return
+    if out is None:
+        raise FieldError("out: none given; right would be --out rows.parquet")
+    _collect(run, out, request, at)
+
+
+def _collect(run: Any, out: Path, request: Any, at: Any) -> None:
+    """Times, and says what came of it, or what is kept where it is interrupted."""
+    try:
+        with stages() as told:
+            done = run.collect(out, request, at, told)
+    except KeyboardInterrupt:
+        if run.journal_of(out).exists():
+            notice(f"{run.journal_of(out)}: what was measured is kept; the same command goes on")
+        raise
+    notice(f"{out}: {counted(len(done.plan.units()), 'row')} of {at.name}")
+
+
+def _module(name: str) -> Any:
+    """A module that needs torch, and polars."""
+    try:
+        return import_module(f"synperf.collect.{name}")
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of("collecting", "collect") from missing
