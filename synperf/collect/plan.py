@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import torch
 
+from ..errors import FieldError
 from .device import Device
 from .families import family
 from .rates import Rates, rates
@@ -18,7 +19,7 @@ from .source import Source
 from .timed import Fields, Timed, Value
 from .timing import COLD, SETS, expected_s
 
-MOST_SHARE = 0.05  # of a family's time, for one call in one state: a plan of one call tells nothing of a family
+MOST_SHARE = 0.1  # of a family's time, for one call: few long ones tell little of a family
 _META = torch.device("meta")
 
 
@@ -68,6 +69,12 @@ def make_plan(request: Request, device: Device) -> Plan:
         skipped.update({f"{name}: do not fit the minutes": len(found[name].cases) - len(own)})
         left_s -= sum(case.timing_s for case in own)
         chosen += own
+    if not chosen:
+        why = (
+            "; ".join(f"{reason}: {count}" for reason, count in skipped.items())
+            or "no combination of the values is one"
+        )
+        raise FieldError(f"family: no call can be timed ({why}); right would be more minutes, or other values")
     chosen.sort(key=lambda case: case.call_s)
     return Plan(request=request, device=device.name, cases=chosen, skipped={k: n for k, n in skipped.items() if n})
 

@@ -13,6 +13,7 @@ from .families import family
 from .source import Source
 from .timed import Fields, Timed
 
+_CALLS = 5
 _LONG_S = 2e-3  # a product that takes so long is near the rate
 _FIRST, _LAST = 64, 8192  # sizes of that product
 
@@ -67,9 +68,9 @@ def _flop_per_s(device: Device, dtype: str) -> float | None:
 
 
 def _time_s(device: Device, run: Callable[[], object]) -> float:
-    """The shortest of three calls, after one that is not timed."""
+    """The shortest of some calls, after one that is not timed."""
     run()
-    return min(_once_s(device, run) for _ in range(3))
+    return min(_once_s(device, run) for _ in range(_CALLS))
 
 
 def _once_s(device: Device, run: Callable[[], object]) -> float:

@@ -18,7 +18,7 @@ from .plan import Case, Plan, first_line, make_plan
 from .request import Request
 from .source import Source
 from .timed import Made
-from .timing import SETS, Times, Timer, measure, timer
+from .timing import SETS, Timer, Times, measure, timer
 
 ENGINE = "torch"
 Told = Callable[[str, int, int], None]  # (what, done, of all)
@@ -65,7 +65,9 @@ def _opened(out: Path, request: Request | None, at: Device) -> Journal:
     elif out.exists():
         found = _of_table(out)
     elif request is None:
-        raise FieldError(f"family: none given, and {out.name} has no plan to go on with; right would be one such as gemm")
+        raise FieldError(
+            f"family: none given, and {out.name} has no plan to go on with; right would be one such as gemm"
+        )
     else:
         return Journal.begin(beside, make_plan(request, at))
     _require_same(found.plan, request, at, out)

@@ -75,6 +75,8 @@ def _schema(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     for row in rows:
         for name, value in row.items():
             if value is not None:
-                found.setdefault(name, {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}[type(value)])
+                found.setdefault(
+                    name, {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}[type(value)]
+                )
     kinds |= {name: kind for name, kind in found.items() if name not in rest}
     return kinds | {name: (_TYPES | _REALS).get(name) or found[name] for name in rest}

@@ -86,7 +86,7 @@ class GpuTimer:
         self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def warm(self, run: Run, calls: int) -> tuple[Sample, str]:
-        """A graph of the calls is replayed twice, and timed the second time; calls that no graph takes come one by one."""
+        """A graph of the calls is replayed twice, and the second time timed; where none takes the calls, they come singly."""
         replay, how = self._graph(run, calls)
 
         def sample() -> float:
@@ -161,9 +161,7 @@ def _warm_up(samplers: Sequence[Sample]) -> None:
 
 def _samples(samplers: Sequence[Sample]) -> list[float]:
     start, found = time.perf_counter(), list[float]()
-    while len(found) < LEAST_REPEATS or (
-        len(found) < MOST_REPEATS and time.perf_counter() - start < MEASURE_S
-    ):
+    while len(found) < LEAST_REPEATS or (len(found) < MOST_REPEATS and time.perf_counter() - start < MEASURE_S):
         found.append(samplers[len(found) % len(samplers)]())
     return found
 

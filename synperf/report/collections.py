@@ -23,9 +23,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "l2": list(plan.request.l2),
         "rows": len(plan.units()),
         "timing_s": sum(case.timing_s for case in plan.cases),
-        "calls": [
-            {"family": c.family, **c.fields, "call_s": c.call_s, "timing_s": c.timing_s} for c in plan.cases
-        ],
+        "calls": [{"family": c.family, **c.fields, "call_s": c.call_s, "timing_s": c.timing_s} for c in plan.cases],
         "skipped": dict(plan.skipped),
     }
 
@@ -46,8 +44,8 @@ def to_text(plan: Plan) -> str:
 
 def _line(name: str, cases: list[Case], states: int) -> tuple[str, ...]:
     times = [case.call_s for case in cases]
-    takes = format_time(sum(case.timing_s for case in cases))
-    return (name, f"{len(cases):,}", f"{states * len(cases):,}", takes, format_time(min(times)), format_time(max(times)))
+    shown = [format_time(one) for one in (sum(case.timing_s for case in cases), min(times), max(times))]
+    return (name, f"{len(cases):,}", f"{states * len(cases):,}", *shown)
 
 
 def left_out(skipped: Mapping[str, int]) -> Iterator[str]:

@@ -43,7 +43,9 @@ def collect(
         list[str] | None, typer.Option("--l2", metavar="STATE", help="only warm, or only cold; else both")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the choice of calls")] = 0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the plan, and time nothing but a few calls")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="print the plan, and time nothing but a few calls")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="go on with the plan of --out; no family is needed")] = False,
     as_json: AsJson = False,
 ) -> None:

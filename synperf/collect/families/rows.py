@@ -113,7 +113,12 @@ def _of_rows(
 ) -> Timed:
     options: Any = {} if keep is None else {"keep": keep}
     return Timed(
-        name=name, grid={"rows": _ROWS, "dim": dims, **others}, formats=_FORMATS, make=make, fixed=tuple(others), **options
+        name=name,
+        grid={"rows": _ROWS, "dim": dims, **others},
+        formats=_FORMATS,
+        make=make,
+        fixed=tuple(others),
+        **options,
     )
 
 
