@@ -233,7 +233,7 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
         FieldError, UnknownNameError, UnsupportedError: naming what is wrong.
     """
     if cells["family"] not in ("", kind.name):
-        raise FieldError(f"family is {show(cells['family'])}; right would be rows of {kind.name} only")
+        raise FieldError(f"family is {show(cells['family'])}; right would be {kind.name}, or another family's name")
     gpu, own = _device(cells["gpu"], given), _own(cells, kind)
     dtype = own["dtype"]
     gpu.math_pipe(dtype)

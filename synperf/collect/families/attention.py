@@ -32,14 +32,21 @@ def _make(f: Fields, source: Source) -> Made:
     )
 
 
-_KERNELS = {("cuda", "FLASH_ATTENTION"): "fa2"}
+_KERNELS = {("cuda", "FLASH_ATTENTION"): "fa2", ("cuda", "EFFICIENT_ATTENTION"): "efficient"}
 
 
 def _backend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, options: Any) -> str:
-    """The name of torch's implementation that will run."""
+    """The name of torch's implementation that will run.
+
+    Raises:
+        NotImplementedError: it is none on a GPU, so that several kernels would run one after the other.
+    """
     if q.is_meta:
         return ""
-    return str(SDPBackend(torch._fused_sdp_choice(q, k, v, **options)).name)
+    found = str(SDPBackend(torch._fused_sdp_choice(q, k, v, **options)).name)
+    if q.is_cuda and ("cuda", found) not in _KERNELS:
+        raise NotImplementedError("no fused kernel takes it")
+    return found
 
 
 def _flop(f: Fields) -> float:
