@@ -48,7 +48,7 @@ def device(name: str | None) -> Device:
     has_gpu = torch.cuda.is_available()
     if name is None and not has_gpu:
         raise FieldError("device: torch sees no GPU here; right would be --device cpu, to time the CPU")
-    found = re.fullmatch(r"cpu|cuda(?::(\d{1,3}))?", name or "cuda")
+    found = re.fullmatch(r"cpu|cuda(?::(\d{1,3}))?", "cuda" if name is None else name)
     if found is None:
         raise FieldError(f"device must be cpu, cuda or cuda:N, got {name!r}")
     if found[0] == "cpu":

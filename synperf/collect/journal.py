@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import FieldError, FileFormatError, PerfError
+from ..errors import FileFormatError, PerfError
 from .plan import Plan
 from .timed import Value
 
@@ -83,7 +83,7 @@ class Journal:
         lines = _lines(path)
         try:
             head = msgspec.json.decode(lines[0], type=_Head)
-        except (msgspec.DecodeError, FieldError, IndexError) as wrong:
+        except (msgspec.DecodeError, PerfError) as wrong:
             raise _damaged(path, 1, wrong) from None
         journal = cls(path, head.plan, [])
         units = set(range(len(head.plan.units())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import torch
 
@@ -18,8 +19,10 @@ def blas(device: torch.device) -> str:
 
 def convolutions(device: torch.device) -> str:
     """The library of convolutions: cuDNN, on ROCm MIOpen, on a CPU oneDNN."""
+    cudnn: Any = torch.backends.cudnn
+    onednn: Any = torch.backends.mkldnn
     if device.type != "cuda":
-        return "onednn" if torch.backends.mkldnn.is_available() else "aten"
-    if not torch.backends.cudnn.is_available():
+        return "onednn" if onednn.is_available() else "aten"
+    if not cudnn.is_available():
         return "aten"
-    return f"{'miopen' if torch.version.hip else 'cudnn'} {torch.backends.cudnn.version()}"
+    return f"{'miopen' if torch.version.hip else 'cudnn'} {cudnn.version()}"

@@ -69,14 +69,12 @@ def make_plan(request: Request, device: Device) -> Plan:
         skipped.update({f"{name}: do not fit the minutes": len(found[name].cases) - len(own)})
         left_s -= sum(case.timing_s for case in own)
         chosen += own
+    left_out = dict(+skipped)  # without reasons that there were none of
     if not chosen:
-        why = (
-            "; ".join(f"{reason}: {count}" for reason, count in skipped.items())
-            or "no combination of the values is one"
-        )
+        why = "; ".join(f"{reason}: {count}" for reason, count in left_out.items())
         raise FieldError(f"family: no call can be timed ({why}); right would be more minutes, or other values")
     chosen.sort(key=lambda case: case.call_s)
-    return Plan(request=request, device=device.name, cases=chosen, skipped={k: n for k, n in skipped.items() if n})
+    return Plan(request=request, device=device.name, cases=chosen, skipped=left_out)
 
 
 def _possible(name: str, request: Request, device: Device, at: Rates) -> _Found:
@@ -84,31 +82,26 @@ def _possible(name: str, request: Request, device: Device, at: Rates) -> _Found:
     timed, cases, skipped = family(name), list[Case](), Counter[str]()
     given = {field: tuple(values) for field, values in request.families[name].items()}
     for dtype in request.dtypes:
-        every = timed.cases(given, (dtype,))
-        why = _refusal(timed, every, dtype, device)
-        if why:
-            skipped[why] += len(every)
+        if dtype not in timed.formats:
+            skipped[f"{name}: torch has no {dtype} of it here"] += len(timed.cases(given, (dtype,)))
             continue
-        for fields in every:
-            num_bytes = _bytes(timed, fields)
-            if SETS * num_bytes + 2 * device.cache_bytes > device.free_bytes:
-                skipped[f"{name}: do not fit the memory"] += 1
+        every = [(fields, _bytes(timed, fields)) for fields in timed.cases(given, (dtype,))]
+        least, _ = min(every, key=lambda one: one[1])
+        why = _refusal(timed, least, device)
+        for fields, num_bytes in every:
+            if why or SETS * num_bytes + 2 * device.cache_bytes > device.free_bytes:
+                skipped[why or f"{name}: do not fit the memory"] += 1
             else:
                 cases.append(_case(timed, fields, num_bytes, request, device, at))
     return _Found(cases=cases, skipped=skipped)
 
 
-def _refusal(timed: Timed, cases: list[Fields], dtype: str, device: Device) -> str:
-    """Why a family cannot be timed in a format, found by running its least call; empty where it can."""
-    if dtype not in timed.formats:
-        return f"{timed.name}: torch has no {dtype} of it here"
-    if not cases:
-        return ""
-    least = min(cases, key=lambda fields: _bytes(timed, fields))
+def _refusal(timed: Timed, fields: Fields, device: Device) -> str:
+    """Why the device cannot run a call, found by running it; empty where it can."""
     try:
-        timed.make(least, Source(device.torch)).run()
+        timed.make(fields, Source(device.torch)).run()
     except (RuntimeError, NotImplementedError) as error:
-        return f"{timed.name}: {device.name} lacks {dtype} ({first_line(error)})"
+        return f"{timed.name}: {device.name} lacks {fields['dtype']} ({first_line(error)})"
     return ""
 
 

@@ -36,6 +36,8 @@ class Rates:
 def rates(device: Device, dtypes: tuple[str, ...]) -> Rates:
     """Times a small copy, a large one, and a product in each format; one that the device lacks has the rate of fp32."""
     size = min(2 * device.cache_bytes, device.free_bytes // 4)
+    Source(device.torch).random(1, dtype="fp32")  # the first draw takes long
+    _finish(device)
     start = time.perf_counter()
     x = Source(device.torch).random(size // 4, dtype="fp32")
     _finish(device)

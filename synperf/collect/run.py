@@ -11,12 +11,13 @@ import torch
 from ..errors import FieldError, PerfError
 from ..tables.outfile import require_place
 from . import sensors, table
-from .device import Device, device
+from .device import Device
 from .families import family
 from .journal import Entry, Journal, Row
 from .plan import Case, Plan, first_line, make_plan
 from .request import Request
 from .source import Source
+from .table import About
 from .timed import Made
 from .timing import SETS, Timer, Times, measure, timer
 
@@ -25,7 +26,7 @@ Told = Callable[[str, int, int], None]  # (what, done, of all)
 _BROKEN = ("CUDA error", "HIP error")  # after which no call on the GPU works any more
 
 
-def collect(out: Path, request: Request | None, at: Device, told: Told | None = None) -> Journal:
+def collect(out: Path, request: Request | None, at: Device, told: Told | None = None) -> About:
     """Times what is left of the plan and writes the rows; without a request, that of an earlier run goes on.
 
     An interrupt is passed on after what was measured is written.
@@ -35,18 +36,22 @@ def collect(out: Path, request: Request | None, at: Device, told: Told | None = 
         FileFormatError: what is there is damaged.
         PerfError: it cannot be written, or the device broke down.
     """
-    journal = _opened(out, request, at)
-    if not journal.left() and out.exists():
-        return journal
+    if out.suffix != ".parquet":
+        raise FieldError(f"out: {out.name} should end in .parquet")
+    require_place("out", out)
+    beside = journal_of(out)
+    if out.exists() and not beside.exists():
+        return _complete(out, request, at)
+    journal = _opened(beside, request, at)
     try:
         _time_all(journal, at, told)
     except KeyboardInterrupt:
         if journal.rows():
             table.write(out, journal)
         raise
-    table.write(out, journal)
-    journal.path.unlink(missing_ok=True)
-    return journal
+    done = table.write(out, journal)
+    beside.unlink()
+    return done
 
 
 def journal_of(out: Path) -> Path:
@@ -54,37 +59,30 @@ def journal_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.journal")
 
 
-def _opened(out: Path, request: Request | None, at: Device) -> Journal:
+def _opened(beside: Path, request: Request | None, at: Device) -> Journal:
     """The journal to go on with: that which is there, or a new one with a new plan."""
-    if out.suffix != ".parquet":
-        raise FieldError(f"out: {out.name} should end in .parquet")
-    require_place("out", out)
-    beside = journal_of(out)
     if beside.exists():
         found = Journal.read(beside)
-    elif out.exists():
-        found = _of_table(out)
-    elif request is None:
-        raise FieldError(
-            f"family: none given, and {out.name} has no plan to go on with; right would be one such as gemm"
-        )
-    else:
-        return Journal.begin(beside, make_plan(request, at))
-    _require_same(found.plan, request, at, out)
-    return found
+        _require_same(found.plan, request, at, beside)
+        return found
+    if request is None:
+        raise FieldError(f"family: none given, and no {beside.name} has a plan; right would be a family such as gemm")
+    return Journal.begin(beside, make_plan(request, at))
 
 
-def _of_table(out: Path) -> Journal:
-    """The journal of a complete file: every unit is done."""
+def _complete(out: Path, request: Request | None, at: Device) -> About:
+    """What a file without a journal holds, of which nothing is left to time."""
     about = table.about(out)
+    _require_same(about.plan, request, at, out)
     if not about.complete:
+        beside = journal_of(out).name
         raise FieldError(
-            f"out: {out.name} holds a part of a collection whose journal {journal_of(out).name} is gone; name another"
+            f"out: {out.name} holds a part of a plan, and {beside}, which has the rest, is gone; name another"
         )
-    return Journal(journal_of(out), about.plan, [Entry(unit=unit) for unit in range(len(about.plan.units()))])
+    return about
 
 
-def _require_same(plan: Plan, request: Request | None, at: Device, out: Path) -> None:
+def _require_same(plan: Plan, request: Request | None, at: Device, place: Path) -> None:
     """Checks that a plan is the one that is asked for, on this device.
 
     Raises:
@@ -94,16 +92,14 @@ def _require_same(plan: Plan, request: Request | None, at: Device, out: Path) ->
     if plan.device != at.name:
         difference = f"device {at.name}, not {plan.device}"
     if difference:
-        raise FieldError(f"out: {out.name} holds another collection: asked is {difference}; name another --out")
+        raise FieldError(f"out: {place.name} has another plan: asked is {difference}; name another --out")
 
 
 def _time_all(journal: Journal, at: Device, told: Told | None) -> None:
-    units, left = journal.plan.units(), journal.left()
-    if not left:
-        return
-    clock = timer(at.torch, at.cache_bytes)
+    units, clock = journal.plan.units(), timer(at.torch, at.cache_bytes)
+    torch.manual_seed(journal.plan.request.seed)
     with torch.inference_mode():
-        for unit in left:
+        for unit in journal.left():
             case, state = units[unit]
             if told is not None:
                 told(f"{case.family} {state}", len(journal.entries), len(units))
@@ -121,6 +117,7 @@ def _entry(unit: int, case: Case, state: str, at: Device, clock: Timer) -> Entry
         times = measure([one.run for one in made], state, at.torch, clock)
         return Entry(unit=unit, row=_row(case, state, times, made[0], at))
     except torch.OutOfMemoryError:
+        torch.cuda.empty_cache()
         return Entry(unit=unit, skipped=f"{case.family}: ran out of memory")
     except (RuntimeError, NotImplementedError) as wrong:
         if any(word in str(wrong) for word in _BROKEN):
@@ -155,11 +152,3 @@ def _row(case: Case, state: str, times: Times, made: Made, at: Device) -> Row:
         timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
         host=at.host,
     )
-
-
-def planned(request: Request, at: Device) -> Plan:
-    """The plan of a request, of which nothing is timed."""
-    return make_plan(request, at)
-
-
-__all__ = ["collect", "device", "journal_of", "planned"]

@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from ..errors import FileFormatError, PerfError
+from ..errors import FileFormatError, PerfError, UnknownNameError
 from ..tables.outfile import replacing
 from .journal import Journal, Row
 from .plan import Plan
 
 _KEY = "synperf.collect"
-_TYPES = {"driver": pl.String, "runtime": pl.String, "gpu": pl.String, "kernel": pl.String, "threads": pl.Int64}
-_REALS = {"clock_hz": pl.Float64, "power_w": pl.Float64}
+_TYPES = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}
+_UNTOLD = {"threads": pl.Int64, "clock_hz": pl.Float64, "power_w": pl.Float64}  # columns without a value; else text
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,23 +24,25 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
     plan: Plan
     complete: bool
+    rows: int
     failed: dict[str, int]
 
 
-def write(path: Path, journal: Journal) -> None:
-    """The rows so far, whole or not at all; columns of a family's fields are empty in the rows of others.
+def write(path: Path, journal: Journal) -> About:
+    """Writes the rows so far, whole or not at all; columns of a family's fields are empty in the rows of others.
 
     Raises:
         FieldError, PerfError: it cannot be written there.
     """
     rows = [_flat(row) for row in journal.rows()]
-    about = About(plan=journal.plan, complete=not journal.left(), failed=failures(journal))
+    said = About(plan=journal.plan, complete=not journal.left(), rows=len(rows), failed=_failures(journal))
     frame = pl.DataFrame(rows, schema=_schema(rows), orient="row")
     with replacing("out", path) as part:
         try:
-            frame.write_parquet(part, metadata={_KEY: msgspec.json.encode(about).decode()})
+            frame.write_parquet(part, metadata={_KEY: msgspec.json.encode(said).decode()})
         except (pl.exceptions.PolarsError, OSError) as wrong:
             raise PerfError(f"out: {path}: {getattr(wrong, 'strerror', None) or wrong}") from None
+    return said
 
 
 def about(path: Path) -> About:
@@ -51,11 +53,11 @@ def about(path: Path) -> About:
     """
     try:
         return msgspec.json.decode(pl.read_parquet_metadata(path)[_KEY], type=About)
-    except (pl.exceptions.PolarsError, OSError, KeyError, msgspec.DecodeError):
+    except (pl.exceptions.PolarsError, OSError, KeyError, msgspec.DecodeError, UnknownNameError):
         raise FileFormatError(f"out: {path.name} is there and holds no collection; name another") from None
 
 
-def failures(journal: Journal) -> dict[str, int]:
+def _failures(journal: Journal) -> dict[str, int]:
     """How many calls gave no row, by reason."""
     reasons = [entry.skipped for entry in journal.entries if entry.row is None]
     return {reason: reasons.count(reason) for reason in sorted(set(reasons))}
@@ -69,14 +71,9 @@ def _flat(row: Row) -> dict[str, Any]:
 
 def _schema(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Columns with their types: fields of families before what is of every row."""
-    kinds: dict[str, Any] = {"family": pl.String}
-    rest = [name for name in Row.__struct_fields__ if name not in ("family", "fields")]
     found: dict[str, Any] = {}
     for row in rows:
-        for name, value in row.items():
-            if value is not None:
-                found.setdefault(
-                    name, {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}[type(value)]
-                )
-    kinds |= {name: kind for name, kind in found.items() if name not in rest}
-    return kinds | {name: (_TYPES | _REALS).get(name) or found[name] for name in rest}
+        found |= {name: _TYPES[type(value)] for name, value in row.items() if value is not None and name not in found}
+    rest = [name for name in Row.__struct_fields__ if name not in ("family", "fields")]
+    fields = {name: kind for name, kind in found.items() if name not in rest}
+    return fields | {name: found.get(name, _UNTOLD.get(name, pl.String)) for name in rest}

@@ -39,7 +39,8 @@ def _none(fields: Fields) -> float:  # noqa: ARG001
 class Timed:
     """One family as torch runs it. `grid` has the values of every field of a call but `dtype`.
 
-    Fields named in `fixed` take no other values than those of the grid. `flop` is for the plan's estimate, of families
+    Fields named in `fixed` take no other values than those of the grid. `keep` says which values go together, and
+    `rule` says it in words. `flop` is for the plan's estimate, of families
     that more than memory may limit.
     """
 
@@ -49,19 +50,23 @@ class Timed:
     make: Callable[[Fields, Source], Made]
     flop: Callable[[Fields], float] = _none
     keep: Callable[[Fields], bool] = _all
+    rule: str = ""
     fixed: tuple[str, ...] = ()
 
     def cases(self, given: Grid, dtypes: tuple[str, ...]) -> list[Fields]:
         """Every call of the grid in these formats, `given` values in the place of the grid's.
 
         Raises:
-            FieldError: a field is unknown, or has a value that torch is not asked for here.
+            FieldError: a field is unknown, has a value that torch is not asked for here, or no values go together.
         """
         for name, values in given.items():
             self._check(name, values)
         grid = {**self.grid, **given, "dtype": dtypes}
         every = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
-        return [fields for fields in every if self.keep(fields)]
+        found: list[Fields] = [fields for fields in every if self.keep(fields)]
+        if not found:
+            raise FieldError(f"{self.name}: no values that are given go together; right would be {self.rule}")
+        return found
 
     def _check(self, name: str, values: tuple[Value, ...]) -> None:
         if name not in self.grid:

@@ -1,4 +1,4 @@
-"""How one call is timed on a device: over and over with its data in the last cache (warm), or after it was flushed (cold)."""
+"""How one call is timed: over and over with its data in the last cache (warm), or after that was flushed (cold)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import quantiles
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -83,10 +83,11 @@ class GpuTimer:
 
     def __init__(self, cache_bytes: int, device: torch.device) -> None:
         self._buffer = torch.empty(2 * cache_bytes, dtype=torch.uint8, device=device)
-        self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        event: Any = torch.cuda.Event
+        self._start, self._end = event(enable_timing=True), event(enable_timing=True)
 
     def warm(self, run: Run, calls: int) -> tuple[Sample, str]:
-        """A graph of the calls is replayed twice, and the second time timed; where none takes the calls, they come singly."""
+        """A graph of the calls is replayed twice, the second time timed; calls that no graph takes come one by one."""
         replay, how = self._graph(run, calls)
 
         def sample() -> float:
@@ -110,7 +111,7 @@ class GpuTimer:
         run()
         self._end.record()
         self._end.synchronize()
-        return self._start.elapsed_time(self._end) * 1e-3
+        return float(self._start.elapsed_time(self._end)) * 1e-3
 
     def _graph(self, run: Run, calls: int) -> tuple[Run, str]:
         def one_by_one() -> None:

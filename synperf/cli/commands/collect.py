@@ -51,26 +51,33 @@ def collect(
 ) -> None:
     if not families and not resume:
         raise FieldError("family: none given; right would be a family such as gemm")
-    run, requests = _module("run"), _module("request")
-    at = run.device(device)
+    at, requests = _module("device").device(device), _module("request")
     request = None
     if families:
         kind = at.torch.type
         request = requests.Request(
-            families=requests.parse_families(families), dtypes=tuple(dtype or (requests.DEFAULT_FORMAT[kind],)),
-            minutes=minutes, seed=seed, l2=tuple(dict.fromkeys(l2 or requests.STATES)), device=kind,
+            families=requests.parse_families(families), minutes=minutes, seed=seed, device=kind,
+            dtypes=tuple(dict.fromkeys(dtype or (requests.DEFAULT_FORMAT[kind],))),
+            l2=tuple(dict.fromkeys(l2 or requests.STATES)),
         )  # fmt: skip
     if dry_run:
-        plan = run.planned(request, at)
-        show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
+        _show_plan(request, at, as_json)
         return
     if out is None:
         raise FieldError("out: none given; right would be --out rows.parquet")
-    _collect(run, out, request, at)
+    _time(out, request, at)
 
 
-def _collect(run: Any, out: Path, request: Any, at: Any) -> None:
+def _show_plan(request: Any, at: Any, as_json: bool) -> None:
+    if request is None:
+        raise FieldError("family: none given; right would be a family such as gemm beside --dry-run")
+    plan = _module("plan").make_plan(request, at)
+    show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
+
+
+def _time(out: Path, request: Any, at: Any) -> None:
     """Times, and says what came of it, or what is kept where it is interrupted."""
+    run = _module("run")
     try:
         with stages() as told:
             done = run.collect(out, request, at, told)
@@ -78,11 +85,13 @@ def _collect(run: Any, out: Path, request: Any, at: Any) -> None:
         if run.journal_of(out).exists():
             notice(f"{run.journal_of(out)}: what was measured is kept; the same command goes on")
         raise
-    notice(f"{out}: {counted(len(done.plan.units()), 'row')} of {at.name}")
+    for line in collections.left_out({**done.plan.skipped, **done.failed}):
+        notice(f"left out: {line}")
+    notice(f"{out}: {counted(done.rows, 'row')} of {at.name}")
 
 
 def _module(name: str) -> Any:
-    """A module that needs torch, and polars."""
+    """A module that needs torch, or polars."""
     try:
         return import_module(f"synperf.collect.{name}")
     except ModuleNotFoundError as missing:

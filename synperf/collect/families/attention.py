@@ -51,7 +51,7 @@ def _backend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, options: Any) ->
 
 def _flop(f: Fields) -> float:
     pairs = f["q_len"] * f["kv_len"] * (0.5 if f["causal"] and f["q_len"] > 1 else 1.0)
-    return 4.0 * pairs * f["batch"] * f["heads"] * f["head_dim"]
+    return float(4 * pairs * f["batch"] * f["heads"] * f["head_dim"])
 
 
 def _keep(f: Fields) -> bool:
@@ -71,5 +71,6 @@ TIMED = (
         make=_make,
         flop=_flop,
         keep=_keep,
+        rule="as many queries as keys, or one under a causal mask, and kv_heads that divide heads",
     ),
 )  # fmt: skip

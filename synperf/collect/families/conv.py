@@ -1,4 +1,4 @@
-"""2-D convolution as `torch.nn.functional.conv2d`: dense and depthwise, both layouts, padded to keep the size."""
+"""2-D convolution as `torch.nn.functional.conv2d`: dense and depthwise, in both layouts."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ def _out(f: Fields) -> tuple[int, int]:
 def _flop(f: Fields) -> float:
     height, width = _out(f)
     per_output = 2.0 * f["kernel_h"] * f["kernel_w"] * f["in_channels"] / f["groups"]
-    return per_output * f["batch"] * f["out_channels"] * height * width
+    return float(per_output * f["batch"] * f["out_channels"] * height * width)
 
 
 def _keep(f: Fields) -> bool:
-    """Square images and kernels of the same size out as in; channels in one group, or each in its own."""
+    """Square images and kernels, padded by half a kernel; channels in one group, or each in its own."""
     square = f["height"] == f["width"] and f["kernel_h"] == f["kernel_w"] and f["padding"] == f["kernel_h"] // 2
+    if not square or min(_out(f)) < 1:
+        return False
     depthwise = f["groups"] == f["in_channels"] == f["out_channels"]
-    return square and (f["groups"] == 1 or depthwise)
+    return bool(f["groups"] == 1 or depthwise)
 
 
 TIMED = (
@@ -60,6 +62,7 @@ TIMED = (
         make=_make,
         flop=_flop,
         keep=_keep,
+        rule="square images and kernels, padding of half a kernel, groups 1 or as many as channels on both sides",
         fixed=("layout",),
     ),
 )  # fmt: skip

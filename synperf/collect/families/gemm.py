@@ -26,11 +26,11 @@ def _make(f: Fields, source: Source) -> Made:
 
 
 def _flop(f: Fields) -> float:
-    return 2.0 * f["m"] * f["n"] * f["k"] * f["batch"]
+    return float(2 * f["m"] * f["n"] * f["k"] * f["batch"])
 
 
 def _keep(f: Fields) -> bool:
-    return f["dtype"] != "fp8" or f["batch"] == 1  # there is no scaled product of batches
+    return bool(f["dtype"] != "fp8" or f["batch"] == 1)  # there is no scaled product of batches
 
 
 TIMED = (
@@ -41,5 +41,6 @@ TIMED = (
         make=_make,
         flop=_flop,
         keep=_keep,
+        rule="batch 1 with fp8",
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch.nn.functional import layer_norm, rms_norm
@@ -51,7 +50,7 @@ def _gated(activation: Callable[..., object]) -> Callable[[Fields, Source], Made
 
     def make(f: Fields, source: Source) -> Made:
         rows, dim, dtype = _sizes(f)
-        gate, up = source.random(rows, 2 * dim, dtype=dtype).split(dim, dim=1)
+        gate, up = source.random(rows, 2 * dim, dtype=dtype).chunk(2, dim=1)
         out = source.empty(rows, dim, dtype=dtype)
 
         def run() -> None:
@@ -71,9 +70,9 @@ def _rope(f: Fields, source: Source) -> Made:
     """Both halves of every row turned by the angles of its position."""
     rows, dim, dtype = _sizes(f)
     half = dim // 2
-    x1, x2 = source.random(rows, dim, dtype=dtype).split(half, dim=1)
+    x1, x2 = source.random(rows, dim, dtype=dtype).chunk(2, dim=1)
     cos, sin = (source.random(rows, half, dtype=dtype) for _ in range(2))
-    out1, out2 = source.empty(rows, dim, dtype=dtype).split(half, dim=1)
+    out1, out2 = source.empty(rows, dim, dtype=dtype).chunk(2, dim=1)
 
     def run() -> None:
         torch.mul(x1, cos, out=out1)
@@ -104,22 +103,9 @@ def _reduction(f: Fields, source: Source) -> Made:
     return _eager(lambda: torch.sum(x, axis, out=out))
 
 
-def _of_rows(
-    name: str,
-    make: Callable[[Fields, Source], Made],
-    dims: tuple[int, ...] = _DIMS,
-    keep: Callable[[Fields], bool] | None = None,
-    **others: tuple[Value, ...],
-) -> Timed:
-    options: Any = {} if keep is None else {"keep": keep}
-    return Timed(
-        name=name,
-        grid={"rows": _ROWS, "dim": dims, **others},
-        formats=_FORMATS,
-        make=make,
-        fixed=tuple(others),
-        **options,
-    )
+def _of_rows(name: str, make: Callable[[Fields, Source], Made], **others: tuple[Value, ...]) -> Timed:
+    grid = {"rows": _ROWS, "dim": _DIMS, **others}
+    return Timed(name=name, grid=grid, formats=_FORMATS, make=make, fixed=tuple(others))
 
 
 TIMED = (
@@ -128,7 +114,14 @@ TIMED = (
     _of_rows("softmax", _softmax),
     _of_rows("silu_mul", _gated(torch.ops.aten.silu.out)),
     _of_rows("gelu_mul", _gated(_gelu)),
-    _of_rows("rope", _rope, dims=(64, 128, 256), keep=lambda f: f["dim"] % 2 == 0),
+    Timed(
+        name="rope",
+        grid={"rows": _ROWS, "dim": (64, 128, 256)},
+        formats=_FORMATS,
+        make=_rope,
+        keep=lambda f: bool(f["dim"] % 2 == 0),
+        rule="an even dim",
+    ),
     _of_rows("copy", _copy),
     _of_rows("quantize", _quantize, quant_dtype=("fp8", "int8")),
     _of_rows("reduction", _reduction, axis=(1, 0)),
