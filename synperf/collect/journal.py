@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -120,6 +121,7 @@ class Journal:
         try:
             with self.path.open("ab", buffering=0) as file:
                 file.write(msgspec.json.encode(line) + b"\n")
+                os.fsync(file.fileno())
         except OSError as wrong:
             raise PerfError(f"out: {self.path.name}: {wrong.strerror}") from None
 

@@ -17,9 +17,10 @@ from .rates import Rates, rates
 from .request import Request
 from .source import Source
 from .timed import Fields, Timed, Value
-from .timing import COLD, SETS, expected_s
+from .timing import SETS, expected_s
 
 MOST_SHARE = 0.1  # of a family's time, for one call: few long ones tell little of a family
+_TRIES = 16  # calls of a family in a format, before it is taken that the device lacks it
 _META = torch.device("meta")
 
 
@@ -86,8 +87,7 @@ def _possible(name: str, request: Request, device: Device, at: Rates) -> _Found:
             skipped[f"{name}: torch has no {dtype} of it here"] += len(timed.cases(given, (dtype,)))
             continue
         every = [(fields, _bytes(timed, fields)) for fields in timed.cases(given, (dtype,))]
-        least, _ = min(every, key=lambda one: one[1])
-        why = _refusal(timed, least, device)
+        why = _refusal(timed, sorted(every, key=lambda one: one[1]), device)
         for fields, num_bytes in every:
             if why or SETS * num_bytes + 2 * device.cache_bytes > device.free_bytes:
                 skipped[why or f"{name}: do not fit the memory"] += 1
@@ -96,13 +96,16 @@ def _possible(name: str, request: Request, device: Device, at: Rates) -> _Found:
     return _Found(cases=cases, skipped=skipped)
 
 
-def _refusal(timed: Timed, fields: Fields, device: Device) -> str:
-    """Why the device cannot run a call, found by running it; empty where it can."""
-    try:
-        timed.make(fields, Source(device.torch)).run()
-    except (RuntimeError, NotImplementedError) as error:
-        return f"{timed.name}: {device.name} lacks {fields['dtype']} ({first_line(error)})"
-    return ""
+def _refusal(timed: Timed, ascending: list[tuple[Fields, int]], device: Device) -> str:
+    """Why the device cannot run a family in a format, found by trying some of the smaller calls; empty where it can."""
+    smaller, why = ascending[: len(ascending) // 2 + 1], ""
+    for fields, _ in smaller[:: len(smaller) // _TRIES + 1]:
+        try:
+            timed.make(fields, Source(device.torch)).run()
+            return ""
+        except (RuntimeError, NotImplementedError) as error:
+            why = f"{timed.name}: {device.name} lacks {fields['dtype']} ({first_line(error)})"
+    return why
 
 
 def first_line(error: BaseException) -> str:
@@ -120,7 +123,7 @@ def _case(timed: Timed, fields: Fields, num_bytes: int, request: Request, device
     call_s, flush_s = at.call_time_s(timed, fields, num_bytes), 2 * device.cache_bytes / at.bytes_per_s
     kind = device.torch.type
     timing_s = sum(
-        SETS * num_bytes / at.fill_bytes_per_s + expected_s(call_s, flush_s if state == COLD else 0.0, state, kind)
+        SETS * num_bytes / at.fill_bytes_per_s + at.sensors_s + expected_s(call_s, flush_s, state, kind)
         for state in request.l2
     )
     return Case(family=timed.name, fields=fields, call_s=call_s, timing_s=timing_s)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from . import sensors
 from .device import Device
 from .families import family
 from .source import Source
@@ -25,6 +26,7 @@ class Rates:
     call_s: float
     bytes_per_s: float
     fill_bytes_per_s: float  # of random values
+    sensors_s: float  # one reading of clock and power
     flop_per_s: dict[str, float]  # by format
 
     def call_time_s(self, timed: Timed, fields: Fields, num_bytes: int) -> float:
@@ -50,6 +52,7 @@ def rates(device: Device, dtypes: tuple[str, ...]) -> Rates:
         call_s=_time_s(device, lambda: out[:1].copy_(x[:1])),
         bytes_per_s=2 * size / _time_s(device, lambda: out.copy_(x)),
         fill_bytes_per_s=size / fill_s,
+        sensors_s=_time_s(device, lambda: (sensors.clock_hz(device.torch), sensors.power_w(device.torch))),
         flop_per_s=flop_per_s,
     )
 

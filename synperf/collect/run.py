@@ -46,8 +46,9 @@ def collect(out: Path, request: Request | None, at: Device, told: Told | None = 
     try:
         _time_all(journal, at, told)
     except KeyboardInterrupt:
-        if journal.rows():
-            table.write(out, journal)
+        kept = Journal.read(beside)  # the last line may be written, and not yet among the entries
+        if kept.rows():
+            table.write(out, kept)
         raise
     done = table.write(out, journal)
     beside.unlink()

@@ -27,6 +27,10 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
     failed: dict[str, int]
 
+    def left_out(self) -> dict[str, int]:
+        """How many calls have no row, by reason: those that the plan leaves out, and those that gave none."""
+        return {**self.plan.skipped, **self.failed}
+
 
 def write(path: Path, journal: Journal) -> About:
     """Writes the rows so far, whole or not at all; columns of a family's fields are empty in the rows of others.

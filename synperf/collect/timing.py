@@ -20,6 +20,7 @@ MEASURE_S = 0.1  # samples are taken for so long,
 LEAST_REPEATS, MOST_REPEATS = 7, 100  # so often at the least and at the most
 STABLE = 0.03  # warm is a device when the mean of three samples is within this of that of the three before, or
 WARM_UP_S = 0.5  # when so much time has gone
+PREPARE_S = 0.02  # to make the inputs' tensors, load kernels and record graphs: an estimate, for the plan alone
 _FLUSHES = 8  # on a GPU, so that the call is in the queue before they end
 
 Run = Callable[[], object]
@@ -174,4 +175,4 @@ def expected_s(call_s: float, flush_s: float, state: str, kind: str) -> float:
     else:
         sample_s = call_s + flush_s * (1 if kind == "cpu" else _FLUSHES)
     repeats = min(max(MEASURE_S / sample_s, LEAST_REPEATS), MOST_REPEATS)
-    return SETS * call_s + (repeats + 2 * SETS) * sample_s
+    return PREPARE_S + SETS * call_s + (repeats + 2 * SETS) * sample_s

@@ -10,7 +10,13 @@ from synperf.collect.rates import Rates
 from synperf.collect.request import Request, parse_families
 
 CACHE_BYTES = 2**16
-RATES = Rates(call_s=2e-6, bytes_per_s=1e10, fill_bytes_per_s=1e9, flop_per_s={"fp32": 1e10, "fp16": 1e10, "fp8": 1e10})
+RATES = Rates(
+    call_s=2e-6,
+    bytes_per_s=1e10,
+    fill_bytes_per_s=1e9,
+    sensors_s=0.0,
+    flop_per_s={"fp32": 1e10, "fp16": 1e10, "fp8": 1e10},
+)
 
 
 def quick(monkeypatch):

@@ -19,6 +19,7 @@ import typer
 
 from ...errors import FieldError, MissingExtraError
 from ...report import collections
+from ...report.jsonout import to_json
 from ...units import counted
 from ..arguments import AsJson
 from ..bars import stages
@@ -65,7 +66,7 @@ def collect(
         return
     if out is None:
         raise FieldError("out: none given; right would be --out rows.parquet")
-    _time(out, request, at)
+    _time(out, request, at, as_json)
 
 
 def _show_plan(request: Any, at: Any, as_json: bool) -> None:
@@ -75,7 +76,7 @@ def _show_plan(request: Any, at: Any, as_json: bool) -> None:
     show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
 
 
-def _time(out: Path, request: Any, at: Any) -> None:
+def _time(out: Path, request: Any, at: Any, as_json: bool) -> None:
     """Times, and says what came of it, or what is kept where it is interrupted."""
     run = _module("run")
     try:
@@ -85,7 +86,9 @@ def _time(out: Path, request: Any, at: Any) -> None:
         if run.journal_of(out).exists():
             notice(f"{run.journal_of(out)}: what was measured is kept; the same command goes on")
         raise
-    for line in collections.left_out({**done.plan.skipped, **done.failed}):
+    if as_json:
+        print(to_json({"rows": done.rows, "device": at.name, "left_out": done.left_out()}))
+    for line in collections.left_out(done.left_out()):
         notice(f"left out: {line}")
     notice(f"{out}: {counted(done.rows, 'row')} of {at.name}")
 

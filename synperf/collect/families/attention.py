@@ -28,11 +28,11 @@ def _make(f: Fields, source: Source) -> Made:
     return Made(
         run=lambda: scaled_dot_product_attention(q, k, v, **options),
         library=f"sdpa {backend.lower()}",
-        kernel=_KERNELS.get((source.device.type, backend)),
+        kernel=_FUSED.get(backend) if q.is_cuda and torch.version.hip is None else None,
     )
 
 
-_KERNELS = {("cuda", "FLASH_ATTENTION"): "fa2", ("cuda", "EFFICIENT_ATTENTION"): "efficient"}
+_FUSED = {"FLASH_ATTENTION": "fa2", "EFFICIENT_ATTENTION": "efficient"}  # on ROCm other kernels have these names
 
 
 def _backend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, options: Any) -> str:
@@ -44,7 +44,7 @@ def _backend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, options: Any) ->
     if q.is_meta:
         return ""
     found = str(SDPBackend(torch._fused_sdp_choice(q, k, v, **options)).name)
-    if q.is_cuda and ("cuda", found) not in _KERNELS:
+    if q.is_cuda and found not in _FUSED:
         raise NotImplementedError("no fused kernel takes it")
     return found
 
