@@ -35,7 +35,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     device_name: str
     driver: str | None
     runtime: str | None
-    threads: int | None
+    cpu_threads: int | None
     clock_hz: float | None
     power_w: float | None
     timestamp: str

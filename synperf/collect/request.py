@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -53,8 +54,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return ""
 
 
-def _shown(value: object) -> str:
-    return msgspec.json.encode(value, order="sorted").decode().replace('"', "").strip("[]{}") or "none"
+def _shown(value: Any) -> str:
+    """A field of a request, as on the command line."""
+    if isinstance(value, Mapping):
+        return " ".join(" ".join((name, *map(_words, value[name].items()))) for name in sorted(value))
+    return ",".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _words(field: tuple[str, list[Value]]) -> str:
+    name, values = field
+    return f"{name}={','.join(str(value).lower() for value in values)}"
 
 
 def parse_families(words: Iterable[str]) -> dict[str, dict[str, list[Value]]]:

@@ -147,7 +147,7 @@ def _row(case: Case, state: str, times: Times, made: Made, at: Device) -> Row:
         device_name=at.name,
         driver=at.driver,
         runtime=at.runtime,
-        threads=torch.get_num_threads() if at.is_cpu else None,
+        cpu_threads=torch.get_num_threads() if at.is_cpu else None,
         clock_hz=sensors.clock_hz(at.torch),
         power_w=sensors.power_w(at.torch),
         timestamp=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -16,7 +16,7 @@ from .plan import Plan
 
 _KEY = "synperf.collect"
 _TYPES = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}
-_UNTOLD = {"threads": pl.Int64, "clock_hz": pl.Float64, "power_w": pl.Float64}  # columns without a value; else text
+_UNTOLD = {"cpu_threads": pl.Int64, "clock_hz": pl.Float64, "power_w": pl.Float64}  # columns without a value; else text
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,9 +6,12 @@ import msgspec
 import polars as pl
 import pytest
 
+from synperf import kernels
 from synperf.collect import run, table
+from synperf.collect.journal import Row
 from synperf.collect.run import collect, journal_of
 from synperf.errors import FieldError, FileFormatError, PerfError
+from synperf.tables.headings import check_spelling
 
 from .small import quick, request
 
@@ -58,6 +61,12 @@ def test_every_call_is_a_row_for_each_state_and_says_where_it_comes_from(cpu, ou
     assert [path.name for path in out.parent.iterdir()] == [out.name]
 
 
+@pytest.mark.parametrize("name", sorted(kernels.families()))
+def test_no_column_looks_like_a_field_of_a_family(name):
+    kind = kernels.family(name)
+    check_spelling([*Row.__struct_fields__, *kind.field_names()], kind)
+
+
 def test_the_plan_and_the_seed_are_in_the_metadata(cpu, out):
     collect(out, request(*COPIES, seed=7), cpu)
     said = table.about(out)
@@ -94,11 +103,11 @@ def test_an_interrupted_collection_goes_on_without_repeating_or_losing_a_row(cpu
 @pytest.mark.parametrize(
     ("changes", "words", "said"),
     [
-        ({"minutes": 2.0}, COPIES, "minutes 2.0, not 1.0"),
+        ({"minutes": 2.0}, COPIES, "minutes 2, not 1"),
         ({"seed": 1}, COPIES, "seed 1, not 0"),
         ({"l2": ("warm",)}, COPIES, "l2 warm, not warm,cold"),
         ({"dtypes": ("fp16",)}, COPIES, "dtypes fp16, not fp32"),
-        ({}, ("copy", "rows=1,2", "dim=8"), "families copy:{dim:[8],rows:[1,2"),
+        ({}, ("copy", "rows=1,2", "dim=8"), "families copy rows=1,2 dim=8, not copy rows=1,2,3 dim=8"),
     ],
 )
 def test_another_plan_for_the_same_file_is_refused(cpu, out, changes, words, said, monkeypatch):
