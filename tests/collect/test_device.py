@@ -43,7 +43,8 @@ def test_a_gpu_is_told_by_name_and_has_the_key_of_the_catalog(gpus):
     assert devices.device(None).cache_bytes > 256 * 2**20
 
 
-def test_a_number_beyond_the_gpus_is_refused(gpus):
+@pytest.mark.usefixtures("gpus")
+def test_a_number_beyond_the_gpus_is_refused():
     with pytest.raises(FieldError, match="torch sees 2 GPUs here, so there is no 'cuda:2'"):
         devices.device("cuda:2")
 
@@ -60,9 +61,8 @@ def test_what_nothing_tells_is_none(monkeypatch):
 @pytest.mark.usefixtures("gpus")
 def test_the_program_of_the_driver_is_asked_where_its_library_is_absent(tmp_path, monkeypatch):
     program = tmp_path / "nvidia-smi"
-    program.write_text(
-        '#!/bin/sh\ncase "$*" in *--id=GPU-abc-1*driver_version*) echo 570.1;; *clocks.sm*) echo 1200;; *) echo "[N/A]";; esac\n'
-    )
+    cases = '*--id=GPU-abc-1*driver_version*) echo 570.1;; *clocks.sm*) echo 1200;; *) echo "[N/A]";;'
+    program.write_text(f'#!/bin/sh\ncase "$*" in {cases} esac\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert (sensors.driver(GPU), sensors.clock_hz(GPU), sensors.power_w(GPU)) == ("570.1", 1.2e9, None)
