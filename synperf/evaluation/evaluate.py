@@ -111,14 +111,15 @@ def evaluate(
         UnknownNameError: no such format or variant; a GPU has no measured rows of the family.
         FieldError: `origin` names no estimator; no row is left.
     """
-    chosen = Selection.of(gpus or (), dtypes, variants)
+    named = tuple(gpus or ())
+    chosen = Selection.of(named, dtypes, variants)
     if rows is None:
         keys = chosen.gpus or aiconfigurator.gpus(family)
         rows, source = (aiconfigurator.read(key, family) for key in keys), aiconfigurator.source()
-        devices = {key: hardware.gpu(key) for key in keys}
+        devices = hardware.of_keys(keys)
     else:
         rows = list(rows)
-        devices = {key: hardware.gpu(key) for part in rows for key in sorted(set(part.gpu))}
+        devices = hardware.of_keys((key for part in rows for key in part.gpu), named)
     kept = (used for part in rows if len(used := usable(part, chosen)))
     return score(kept, devices, family=family, origin=origin, source=source, progress=progress)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,16 @@ def gpu(name_or_path: str | Path) -> GPU:
 def gpus() -> list[GPU]:
     """Every GPU of the catalog, by key."""
     return [_by_key(key) for key in keys()]
+
+
+def of_keys(keys: Iterable[str], named: Iterable[str] = ()) -> dict[str, GPU]:
+    """The GPUs of these keys, by key. That of a file has a key that only the file tells: it is among those `named`.
+
+    Raises:
+        UnknownNameError: a key is neither of the catalog nor of one that is named.
+    """
+    own = {found.key: found for found in map(gpu, named)}
+    return {key: own[key] if key in own else gpu(key) for key in sorted(set(keys))}
 
 
 def _is_path(name: str) -> bool:

@@ -16,6 +16,7 @@ STEMS = ("time", "latency", "duration", "elapsed", "runtime", "measured")
 TEXTS = ("family", "gpu", "engine", "kernel", "version")
 IS_TEST = "is_test"
 BIASED = "biased"
+L2 = "l2"
 
 
 def time_column(names: Iterable[str]) -> tuple[str, str]:
@@ -60,7 +61,7 @@ def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
 
 def ignored(names: Iterable[str], kind: KernelFamily, times: str) -> tuple[str, ...]:
     """Columns that are not read."""
-    read = {*NUMBERS[kind.name], *texts(kind), IS_TEST, BIASED, times}
+    read = {*NUMBERS[kind.name], *texts(kind), IS_TEST, BIASED, L2, times}
     return tuple(name for name in names if name not in read)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
@@ -19,11 +19,12 @@ from ..kernels.fields import dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
 from .audit import FileAudit, Reading
-from .columns import BIASED, IS_TEST, check_columns, ignored, texts, time_column
+from .columns import BIASED, IS_TEST, L2, check_columns, ignored, texts, time_column
 from .merging import label as label_of
 from .merging import merged
 from .plausible import UNITS_S
 from .schema import LABELS, MAY_BE_ZERO, NUMBERS, SAME_AS, Rows
+from .selecting import COLD, is_cold, of_family
 
 UNKNOWN = "unknown"  # version of a row that names none
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False, "none": False}
@@ -47,40 +48,65 @@ class _Part:
     time_s: np.ndarray
     is_test: np.ndarray
     biased: np.ndarray
+    is_cold: np.ndarray
     labels: np.ndarray
     devices: dict[str, GPU]  # by key
 
 
 def read(batches: Iterable[Batch], kind: KernelFamily, name: str, given: Given) -> Reading:
-    """The rows of a file, duplicates merged; every row is used.
+    """The rows of a family in a file, duplicates merged; where some were timed with a warm L2, no others.
 
     Raises:
         FileFormatError: a column or a row is not what it should be; the message names file, row and column.
     """
-    parts = []
-    for batch in batches:
+    parts, others, unread = list[_Part](), list[FileAudit](), tuple[str, ...]()
+    for every in batches:
+        batch, left = of_family(every, kind)
+        others += [_audit_of_other(every, family, rows, name) for family, rows in left.items()]
         try:
-            times, unit = time_column(batch.columns)
+            times, unit = time_column(every.columns)
+            if left and not batch.size:
+                continue
             check_columns(batch.columns, kind)
         except FieldError as wrong:
             raise FileFormatError(f"{name}: {wrong}") from None
         parts.append(_part(batch, kind, given, times, UNITS_S[unit]))
         unread = ignored(batch.columns, kind, times)
-    rows = _rows(parts, kind, name)
-    audits = tuple(_audit(part, name, gpu, unread) for (gpu,), part in rows.groups("gpu"))
+    rows, audits = _of_parts(parts, kind, name, unread)
     devices = {key: gpu for part in parts for key, gpu in part.devices.items()}
-    return Reading(rows=rows, audits=audits, devices=devices, times=times, unit=unit)
+    return Reading(rows=rows, audits=(*audits, *others), devices=devices, times=times, unit=unit)
 
 
-def _audit(rows: Rows, name: str, gpu: str, unread: tuple[str, ...]) -> FileAudit:
-    measured = int(rows.samples.sum())
-    return FileAudit(source=name, gpu=gpu, rows=measured, kept=measured, keys=len(rows), dropped={}, ignored=unread)
-
-
-def _rows(parts: list[_Part], kind: KernelFamily, name: str) -> Rows:
+def _of_parts(
+    parts: list[_Part], kind: KernelFamily, name: str, unread: tuple[str, ...]
+) -> tuple[Rows | None, list[FileAudit]]:
+    """The rows of all batches, or None where all are of other families, and an audit for each GPU."""
+    if not parts:
+        return None, []
     columns = concatenated(parts)
     if not len(columns["time_s"]):
         raise FileFormatError(f"{name}: there are no rows under the header")
+    cold = columns["is_cold"] & bool((~columns["is_cold"]).any())
+    flushed = Counter(label[0] for label in columns["labels"][cold])  # by GPU
+    rows = _rows({key: column[~cold] for key, column in columns.items()}, kind)
+    return rows, [_audit(part, name, gpu, flushed[gpu], unread) for (gpu,), part in rows.groups("gpu")]
+
+
+def _audit(rows: Rows, name: str, gpu: str, cold: int, unread: tuple[str, ...]) -> FileAudit:
+    measured = int(rows.samples.sum())
+    dropped = {COLD: cold} if cold else {}
+    return FileAudit(
+        source=name, gpu=gpu, rows=measured + cold, kept=measured, keys=len(rows), dropped=dropped, ignored=unread
+    )
+
+
+def _audit_of_other(batch: Batch, family: str, rows: np.ndarray, name: str) -> FileAudit:
+    gpus = sorted({_texts(batch, "gpu")[row] for row in rows.tolist()})
+    dropped = {f"are of {family}": len(rows)}
+    return FileAudit(source=name, gpu=", ".join(gpus), rows=len(rows), kept=0, keys=0, dropped=dropped)
+
+
+def _rows(columns: dict[str, np.ndarray], kind: KernelFamily) -> Rows:
     by_label = defaultdict(list)
     for row, label in enumerate(columns["labels"]):
         by_label[label].append(row)
@@ -110,6 +136,7 @@ def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: fl
         time_s=np.array(_each(batch, times, _time), dtype=np.float64) * unit_s,
         is_test=_truths(batch, IS_TEST),
         biased=_truths(batch, BIASED),
+        is_cold=np.array(_each(batch, L2, is_cold), dtype=bool),
         labels=labels,
         devices={gpu.key: gpu for _, gpu in found},
     )
@@ -206,7 +233,7 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
         FieldError, UnknownNameError, UnsupportedError: naming what is wrong.
     """
     if cells["family"] not in ("", kind.name):
-        raise FieldError(f"family is {show(cells['family'])}; right would be rows of {kind.name} only")
+        raise FieldError(f"family is {show(cells['family'])}; right would be {kind.name}, or another family's name")
     gpu, own = _device(cells["gpu"], given), _own(cells, kind)
     dtype = own["dtype"]
     gpu.math_pipe(dtype)

@@ -9,7 +9,7 @@ from math import isclose
 import pytest
 
 from synperf.errors import FieldError, FileFormatError, UnknownNameError
-from synperf.hardware import DType, gpu, gpus, keys, names
+from synperf.hardware import DType, gpu, gpus, keys, names, of_keys
 from synperf.hardware.capability import GPU_FIELDS
 from synperf.hardware.fields import KNOWN, NUMBERS, PEAKS, PER_CLOCK
 from synperf.hardware.names import FOLDER, squash
@@ -185,3 +185,12 @@ def test_a_gpu_goes_to_another_process_and_back():
     assert again.calibration.launch_floor_s == one.calibration.launch_floor_s
     with pytest.raises(TypeError):
         again.sources["name"] = "changed"
+
+
+def test_the_gpu_of_a_file_is_found_by_its_key_where_the_file_is_named(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("dram_bytes_per_s = 2e12\ntensor_flop_per_s.bf16 = 5e14\n")
+    found = of_keys(["mine", "l4", "mine"], [str(path)])
+    assert (list(found), found["mine"].dram_bytes_per_s) == (["l4", "mine"], 2e12)
+    with pytest.raises(UnknownNameError, match="no GPU named 'mine'"):
+        of_keys(["mine"])

@@ -142,7 +142,7 @@ def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, cell):
         ("engine", "vlm", "engine: no engine named 'vlm'; nearest: vllm"),
         ("kernel", "deepgemm", "kernel: deepgemm multiplies fp8_block, not bf16"),
         ("gpu", "h21", "no GPU named 'h21'; nearest: h20, gh200"),
-        ("family", "conv", "family is 'conv'; right would be rows of gemm only"),
+        ("family", "gemn", "family is 'gemn'; right would be gemm, or another family's name"),
         ("is_test", "maybe", "is_test must be true or false, got 'maybe'"),
         ("biased", "perhaps", "biased must be true or false, got 'perhaps'"),
     ],
@@ -165,6 +165,34 @@ def test_equal_calls_are_one_row(tmp_path):
     rows = read(tmp_path, "m,n,k,time_us\n" + "".join(f"4096,4096,4096,{t}\n" for t in (210, 190, 200)))
     assert (rows.time_s[0], rows.samples[0]) == (pytest.approx(200e-6), 3)
     assert rows.spread == pytest.approx([10 / 200])
+
+
+def test_rows_of_other_families_are_left_out_and_counted(tmp_path):
+    head = "family,m,n,k,rows,kernel_h,time_us\n"
+    path = put(tmp_path, f"{head}conv,,,,,3,9\ngemm,4096,4096,4096,,,200\nsoftmax,,,,64,,9\nconv,,,,,3,9\n")
+    assert read_file(path, gpu="h100_sxm").column("m").tolist() == [4096]
+    dropped = [(audit.gpu, audit.kept, dict(audit.dropped)) for audit in audit_file(path, gpu="h100_sxm")]
+    assert dropped == [("h100_sxm", 1, {}), ("", 0, {"are of conv": 2}), ("", 0, {"are of softmax": 1})]
+
+
+def test_a_wrong_cell_is_named_with_its_own_row_beside_other_families(tmp_path):
+    message = refused(tmp_path, f"family,m,n,k,time_us\nconv,,,,9\ngemm,{LINE}\ngemm,0,1,1,9\n")
+    assert message == f"mine.csv row 3 (line 4): m {RANGE}, got '0'"
+
+
+def test_a_file_without_a_row_of_the_family_is_refused(tmp_path):
+    message = refused(tmp_path, "family,rows,time_us\nconv,1,9\nconv,2,9\n")
+    assert message == "mine.csv: no row can be used: 2 are of conv"
+
+
+def test_cold_rows_are_read_where_there_are_no_warm_ones(tmp_path):
+    cold, warm = f"m,n,k,time_us,l2\n{LINE},cold\n", f"{LINE.replace('200', '180')},warm\n"
+    assert read(tmp_path, cold).time_s == pytest.approx(200e-6)
+    path = put(tmp_path, cold + warm)
+    assert read_file(path, gpu="h100_sxm").time_s == pytest.approx(180e-6)
+    (audit,) = audit_file(path, gpu="h100_sxm")
+    assert (audit.rows, audit.kept, sum(audit.dropped.values()), audit.ignored) == (2, 1, 1, ())
+    assert "l2 must be warm or cold, got 'hot'" in refused(tmp_path, cold.replace("cold", "hot"))
 
 
 def test_rows_are_test_rows_only_where_the_table_says_so(tmp_path):

@@ -58,7 +58,7 @@ def train(
         require_place("out", path)
         require_place("out", path.with_suffix(".json"))
     measured = _rows(name, rows or [], gpu or [], dtypes, only_rows)
-    devices = {key: hardware.gpu(key) for key in sorted(set(measured.gpu))}
+    devices = hardware.of_keys(measured.gpu, gpu or ())
     with _states(out) as work, stages() as told:
         if resume and not any(work.glob("*.state")):
             notice(f"resume: no state is beside {out} to go on from; the training begins anew")

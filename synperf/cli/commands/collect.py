@@ -1,0 +1,101 @@
+"""Time kernels on this machine, as rows for calibrate, train and evaluate. Needs the extra [collect].
+
+A plan for ten minutes: synperf collect gemm softmax --minutes 10 --out rows.parquet
+
+Shapes of your own: synperf collect gemm m=1,16,256 n=4096,14336 k=4096 --out rows.parquet
+
+Calls of every family are spread over its fields and from short to long, as many as fit the minutes. Each is timed with
+its data in L2 (warm) and after L2 was overwritten (cold), as two rows. What was measured is kept in a journal beside
+--out: after Ctrl-C the same command, or --resume, goes on without repeating a row.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import FieldError, MissingExtraError
+from ...report import collections
+from ...report.jsonout import to_json
+from ...units import counted
+from ..arguments import AsJson
+from ..bars import stages
+from ..show import notice, show
+
+
+def collect(
+    families: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FAMILY [KEY=V1,V2]...]...", help="families, each with values for some of its fields"),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the rows, as .parquet")] = None,
+    minutes: Annotated[float, typer.Option(metavar="NUMBER", help="about how long all may take")] = 10.0,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="cuda (ROCm too), cuda:1 or cpu; else the first GPU")
+    ] = None,
+    dtype: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="a format of the calls; may be repeated; else bf16, on a CPU fp32"),
+    ] = None,
+    l2: Annotated[
+        list[str] | None, typer.Option("--l2", metavar="STATE", help="only warm, or only cold; else both")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the choice of calls")] = 0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="print the plan, and time nothing but a few calls")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the plan of --out; no family is needed")] = False,
+    as_json: AsJson = False,
+) -> None:
+    if not families and not resume:
+        raise FieldError("family: none given; right would be a family such as gemm")
+    at, requests = _module("device").device(device), _module("request")
+    request = None
+    if families:
+        kind = at.torch.type
+        request = requests.Request(
+            families=requests.parse_families(families), minutes=minutes, seed=seed, device=kind,
+            dtypes=tuple(dict.fromkeys(dtype or (requests.DEFAULT_FORMAT[kind],))),
+            l2=tuple(dict.fromkeys(l2 or requests.STATES)),
+        )  # fmt: skip
+    if dry_run:
+        _show_plan(request, at, as_json)
+        return
+    if out is None:
+        raise FieldError("out: none given; right would be --out rows.parquet")
+    _time(out, request, at, as_json)
+
+
+def _show_plan(request: Any, at: Any, as_json: bool) -> None:
+    if request is None:
+        raise FieldError("family: none given; right would be a family such as gemm beside --dry-run")
+    plan = _module("plan").make_plan(request, at)
+    show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
+
+
+def _time(out: Path, request: Any, at: Any, as_json: bool) -> None:
+    """Times, and says what came of it, or what is kept where it is interrupted."""
+    run = _module("run")
+    try:
+        with stages() as told:
+            done = run.collect(out, request, at, told)
+    except KeyboardInterrupt:
+        if run.journal_of(out).exists():
+            notice(f"{run.journal_of(out)}: what was measured is kept; the same command goes on")
+        raise
+    if as_json:
+        print(to_json({"rows": done.rows, "device": at.name, "left_out": done.left_out()}))
+    for line in collections.left_out(done.left_out()):
+        notice(f"left out: {line}")
+    notice(f"{out}: {counted(done.rows, 'row')} of {at.name}")
+
+
+def _module(name: str) -> Any:
+    """A module that needs torch, or polars."""
+    try:
+        return import_module(f"synperf.collect.{name}")
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of("collecting", "collect") from missing

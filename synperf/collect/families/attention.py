@@ -1,0 +1,76 @@
+"""Attention as torch's `scaled_dot_product_attention`: prefill of whole prompts, encoders, and decode of one query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.attention import SDPBackend
+from torch.nn.functional import scaled_dot_product_attention
+
+from ..source import Source
+from ..timed import Fields, Made, Timed
+
+_LENGTHS = (128, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+
+
+def _make(f: Fields, source: Source) -> Made:
+    torch.backends.cuda.enable_cudnn_sdp(False)  # of the fused kernels, those that estimates know
+    batch, dim, dtype = f["batch"], f["head_dim"], f["dtype"]
+    q = source.random(batch, f["heads"], f["q_len"], dim, dtype=dtype)
+    k, v = (source.random(batch, f["kv_heads"], f["kv_len"], dim, dtype=dtype) for _ in range(2))
+    source.written(batch, f["heads"], f["q_len"], dim, dtype=dtype)
+    options: Any = {  # one query, the last, sees every key without a mask
+        "is_causal": f["causal"] and f["q_len"] > 1,
+        "enable_gqa": f["heads"] != f["kv_heads"],
+    }
+    backend = _backend(q, k, v, options)
+    return Made(
+        run=lambda: scaled_dot_product_attention(q, k, v, **options),
+        library=f"sdpa {backend.lower()}",
+        kernel=_FUSED.get(backend) if q.is_cuda and torch.version.hip is None else None,
+    )
+
+
+_FUSED = {"FLASH_ATTENTION": "fa2", "EFFICIENT_ATTENTION": "efficient"}  # on ROCm other kernels have these names
+
+
+def _backend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, options: Any) -> str:
+    """The name of torch's implementation that will run.
+
+    Raises:
+        NotImplementedError: it is none on a GPU, so that several kernels would run one after the other.
+    """
+    if q.is_meta:
+        return ""
+    found = str(SDPBackend(torch._fused_sdp_choice(q, k, v, **options)).name)
+    if q.is_cuda and found not in _FUSED:
+        raise NotImplementedError("no fused kernel takes it")
+    return found
+
+
+def _flop(f: Fields) -> float:
+    pairs = f["q_len"] * f["kv_len"] * (0.5 if f["causal"] and f["q_len"] > 1 else 1.0)
+    return float(4 * pairs * f["batch"] * f["heads"] * f["head_dim"])
+
+
+def _keep(f: Fields) -> bool:
+    """Masks of torch are those of the family where queries are as many as keys, or one."""
+    whole = f["q_len"] == f["kv_len"]
+    return (whole or (f["q_len"] == 1 and f["causal"] is True)) and f["heads"] % f["kv_heads"] == 0
+
+
+TIMED = (
+    Timed(
+        name="attention",
+        grid={
+            "batch": (1, 4, 16, 64), "q_len": (1, *_LENGTHS), "kv_len": _LENGTHS, "heads": (8, 16, 32, 64),
+            "kv_heads": (1, 4, 8, 16, 32), "head_dim": (64, 128, 256), "causal": (True, False),
+        },
+        formats=("fp32", "fp16", "bf16"),
+        make=_make,
+        flop=_flop,
+        keep=_keep,
+        rule="as many queries as keys, or one under a causal mask, and kv_heads that divide heads",
+    ),
+)  # fmt: skip

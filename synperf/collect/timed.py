@@ -1,0 +1,81 @@
+"""What a family has to be timed by torch: the values of its fields, and from one value each to a call on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from ..errors import FieldError, UnknownNameError
+from .source import Source
+
+Value = int | bool | str
+Fields = Mapping[str, Any]  # of one call: a value each
+Grid = Mapping[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A call that is ready to run on tensors of its own, and which library computes it.
+
+    `kernel` is the canonical name, where it is not what `predict` takes for the engine torch.
+    """
+
+    run: Callable[[], object]
+    library: str
+    kernel: str | None = None
+
+
+def _all(fields: Fields) -> bool:  # noqa: ARG001
+    return True
+
+
+def _none(fields: Fields) -> float:  # noqa: ARG001
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """One family as torch runs it. `grid` has the values of every field of a call but `dtype`.
+
+    Fields named in `fixed` take no other values than those of the grid. `keep` says which values go together, and
+    `rule` says it in words. `flop` is for the plan's estimate, of families
+    that more than memory may limit.
+    """
+
+    name: str
+    grid: Grid
+    formats: tuple[str, ...]
+    make: Callable[[Fields, Source], Made]
+    flop: Callable[[Fields], float] = _none
+    keep: Callable[[Fields], bool] = _all
+    rule: str = ""
+    fixed: tuple[str, ...] = ()
+
+    def cases(self, given: Grid, dtypes: tuple[str, ...]) -> list[Fields]:
+        """Every call of the grid in these formats, `given` values in the place of the grid's.
+
+        Raises:
+            FieldError: a field is unknown, has a value that torch is not asked for here, or no values go together.
+        """
+        for name, values in given.items():
+            self._check(name, values)
+        grid = {**self.grid, **given, "dtype": dtypes}
+        every = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
+        found: list[Fields] = [fields for fields in every if self.keep(fields)]
+        if not found:
+            raise FieldError(f"{self.name}: no values that are given go together; right would be {self.rule}")
+        return found
+
+    def _check(self, name: str, values: tuple[Value, ...]) -> None:
+        if name not in self.grid:
+            raise FieldError(f"{self.name}: {UnknownNameError.among('field', name, self.grid)}")
+        known = self.grid[name]
+        for value in values:
+            if name in self.fixed or not isinstance(known[0], int) or isinstance(known[0], bool):
+                if value not in known or type(value) is not type(known[0]):
+                    right = ", ".join(str(one).lower() for one in known)
+                    raise FieldError(f"{self.name}: {name} must be one of {right}, got {str(value)!r}")
+            elif type(value) is not int or value < 1:
+                raise FieldError(f"{self.name}: {name} must be a whole number from 1, got {str(value)!r}")
