@@ -2,13 +2,14 @@
 
 GPU level: total work over the rate of all SMs. Busiest SM: its work over its own rate. DRAM and L2 are pools that an
 SM with much work draws from beyond its share, so for DRAM both levels are equal, and for L2 the busiest SM has the
-pool's time, or that of its own port to L2 where this is longer.
+pool's time, or that of its own port to L2 where this is longer, or of loads that wait for one another.
 Source: SynPerf, arXiv 2601.14910, section on the feature analyser.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from .hardware import GPU, DType
@@ -36,6 +37,7 @@ _IDLE = Demand(gpu_s=0.0, sm_max_s=0.0)
 class Features:
     """What estimators see of a call: pipes in seconds, and quantities that mean the same on every GPU.
 
+    `roofline_s` is that of the nominal roofline, of memory-bound families that of their slowest pipe, L2 included.
     `padding` is useful over padded FLOP, `intensity_over_ridge` above 1 means compute-bound on the roofline,
     `working_set_over_l2` above 1 means that operands and result do not fit in L2.
     """
@@ -63,27 +65,32 @@ def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
 
 def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Features:
     """Features of task groups that are already there; `load` is that of the first launch, pipes add up over all."""
-    load = schedule(groups, gpu.num_sms)
+    load, dtype = schedule(groups, gpu.num_sms), family.math(call)
     flop, compulsory, dram = family.flop(call), family.compulsory_bytes(call), family.dram_bytes(call, gpu)
-    roofline_s = roofline(gpu, call.dtype, flop, compulsory)
+    found = pipes(groups, load, gpu, dtype, dram) if groups.then is None else _in_turn(groups, gpu, dtype, dram)
     return Features(
-        pipes=pipes(groups, load, gpu, call.dtype, dram)
-        if groups.then is None
-        else _in_turn(groups, gpu, call.dtype, dram),
-        roofline_s=roofline_s,
-        floor_s=floor(gpu, call.dtype, flop, compulsory),
+        pipes=found,
+        roofline_s=slowest_pipe(found) if family.is_memory_bound else roofline(gpu, dtype, flop, compulsory),
+        floor_s=floor(gpu, dtype, flop, compulsory),
         flop=flop,
         compulsory_bytes=compulsory,
         dram_bytes=dram,
         load=load,
         reduction_s=groups.reduction_s,
-        padding=flop / padded_flop(groups),
-        intensity_over_ridge=flop / compulsory / rates(gpu, call.dtype).ridge_flop_per_byte,
+        padding=1.0 if family.is_memory_bound else flop / padded_flop(groups),
+        intensity_over_ridge=flop / compulsory / rates(gpu, dtype).ridge_flop_per_byte,
         working_set_over_l2=compulsory / gpu.l2_bytes,
         before_s=groups.before_s,
         fill_s=groups.fill_s,
         serial_s=groups.reduction_s if groups.fill_s is None else groups.before_s + groups.fill_s + groups.reduction_s,
     )
+
+
+def slowest_pipe(found: dict[str, Demand]) -> Number:
+    """Seconds of the pipe that is busy longest on average over the GPU: the roof of a kernel that no pipe but its own
+    memory traffic need bound.
+    """
+    return reduce(maximum, (demand.gpu_s for demand in found.values()))
 
 
 def padded_flop(groups: TaskGroups) -> Number:
@@ -115,7 +122,10 @@ def pipes(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Nu
         "xu": _demand(groups.xu_op, r.xu_op_per_s, load),
         "dram": Demand(gpu_s=dram_s, sm_max_s=dram_s),
         "l2": Demand(
-            gpu_s=l2_s, sm_max_s=maximum(l2_s, load.sm_max_tasks * groups.port_bytes / gpu.l2_port_bytes_per_s)
+            gpu_s=l2_s,
+            sm_max_s=maximum(
+                maximum(l2_s, load.sm_max_tasks * groups.port_bytes / gpu.l2_port_bytes_per_s), groups.waits_s
+            ),
         ),
         "shared": _demand(groups.shared_bytes, r.shared_bytes_per_s, load),
     }

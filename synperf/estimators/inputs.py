@@ -60,7 +60,7 @@ def base(f: Features, gpu: GPU, dtype: DType, rates: Sustained) -> tuple[Number,
 
 def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustained) -> tuple[Number, dict[str, Number]]:
     """(base time in seconds, inputs by name), of one call or of columns of calls."""
-    base_s, math_s, dram_s = base(f, gpu, call.dtype, rates)
+    base_s, math_s, dram_s = base(f, gpu, kind.math(call), rates)
     found = {
         "math": math_s / base_s,
         "dram": dram_s / base_s,
