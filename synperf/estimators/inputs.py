@@ -53,7 +53,7 @@ def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
 
 def base(f: Features, gpu: GPU, dtype: DType, rates: Sustained) -> tuple[Number, Number, Number]:
     """(base, math, DRAM) seconds: launch floor + the slower of FLOP and compulsory bytes at sustained rates."""
-    math_s = f.flop / (rates_of(gpu, dtype).peak_flop_per_s * rates.clock_share)
+    math_s = maximum(f.flop, 1.0) / (rates_of(gpu, dtype).peak_flop_per_s * rates.clock_share)  # copies have none
     dram_s = f.compulsory_bytes / (gpu.dram_bytes_per_s * rates.dram_share)
     return rates.launch_s + maximum(math_s, dram_s), math_s, dram_s
 

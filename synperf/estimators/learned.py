@@ -93,7 +93,7 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     engine, kernel = resolve(kind.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
-    return Wanted(gpu.key, rates_of(gpu, call.dtype).ridge_flop_per_byte, call.dtype, engine, kernel, name)
+    return Wanted(gpu.key, rates_of(gpu, kind.math(call)).ridge_flop_per_byte, call.dtype, engine, kernel, name)
 
 
 def of_any_balance(want: Wanted) -> Wanted:

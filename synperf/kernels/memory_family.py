@@ -13,6 +13,7 @@ from ..scheduling.software import num_workers
 from ..units import format_binary, format_quantity
 from .base import KernelFamily, Launch
 from .memory_call import MemoryCall
+from .memory_inputs import STEPPED, inputs
 from .memory_tasks import dram_bytes, flattened, missed, split, tasks
 from .memory_traits import Style, l2_held_bytes, style
 from .memory_work import Work, row_work
@@ -34,6 +35,8 @@ def memory_family(
         compulsory_bytes=partial(_compulsory_bytes, work),
         dram_bytes=partial(_dram_bytes, work),
         example=example,
+        inputs=partial(_inputs, work),
+        stepped=STEPPED,
         shape=shape,
         math=_math,
         is_memory_bound=True,
@@ -72,6 +75,13 @@ def _math(_: Any) -> DType:
     return DType.FP32
 
 
+def _inputs(work: Describe, p: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:  # noqa: ARG001
+    """What a network would see; no pipe of these kernels follows the clock of the tensor cores."""
+    k = _style(p, gpu)
+    w = flattened(work(p), k)
+    return inputs(w, k, split(w, k, gpu), gpu, base_s, tasks(w, k, gpu).waits_s)
+
+
 def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
     """Grid, resources and shares of the CTAs of one call."""
     k = _style(p, gpu)
@@ -96,13 +106,17 @@ def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
 
 def _assumptions(work: Describe, p: Any, gpu: GPU) -> tuple[str, ...]:
     """Where operands are found, and that nothing was fitted to this family."""
-    w = work(p)
+    return _found_in(work(p), gpu), "rates: published ones; nothing is fitted to rows of this family, nor its interval"
+
+
+def _found_in(w: Work, gpu: GPU) -> str:
+    """Whether operands and result are in L2: of columns of calls, the rule."""
     share, held = missed(w, gpu), format_binary(l2_held_bytes(gpu))
     if is_array(share):
-        return (f"l2: operands that fit in the {held} that L2 holds are found there, all of twice that are cold",)
+        return f"l2: operands that fit in the {held} that L2 holds are found there, those of twice that are cold"
     size = format_quantity(w.compulsory_bytes, "B")
     if share == 0.0:
-        return (f"l2: operands and result, {size}, are found in L2, which holds {held}",)
+        return f"l2: operands and result, {size}, are found in L2, which holds {held}"
     if share == 1.0:
-        return (f"l2: operands and result, {size}, come cold out of DRAM; L2 holds {held}",)
-    return (f"l2: {share:.0%} of operands and result, {size}, miss L2, which holds {held}",)
+        return f"l2: operands and result, {size}, come cold out of DRAM; L2 holds {held}"
+    return f"l2: {share:.0%} of operands and result, {size}, miss L2, which holds {held}"

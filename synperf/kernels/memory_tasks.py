@@ -65,7 +65,7 @@ def _vector_bytes(w: Work, k: Style) -> Number:
         return w.value_in
     if type(w.rows) is float:  # an array without rows: its end alone is not aligned
         return WIDEST_BYTES
-    return _divisor(w.dim * w.value_in, WIDEST_BYTES)
+    return divisor(w.dim * w.value_in, WIDEST_BYTES)
 
 
 def _resident(gpu: GPU, threads: Number, registers: int) -> Number:
@@ -135,7 +135,7 @@ def _moved(w: Work, k: Style, s: Split, gpu: GPU) -> tuple[Number, Number, Numbe
 
 
 def _beside(row_bytes: Number) -> Number:
-    return SECTOR_BYTES - _divisor(row_bytes, SECTOR_BYTES)
+    return SECTOR_BYTES - divisor(row_bytes, SECTOR_BYTES)
 
 
 def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, per_sm: Number) -> Number:
@@ -148,7 +148,7 @@ def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, per_sm: Number) -> Number:
     return ceil_div(per_sm, s.ctas_per_sm) * one / gpu.clock_hz
 
 
-def _divisor(x: Number, most: float) -> Number:
+def divisor(x: Number, most: float) -> Number:
     """The greatest common divisor of a whole number of bytes and a power of two."""
     if is_array(x):
         return np.gcd(x.astype(np.int64), int(most)).astype(np.float64)

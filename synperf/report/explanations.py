@@ -7,6 +7,7 @@ from typing import Any
 
 from ..achieved import Achieved
 from ..explanation import Explanation
+from ..kernels import family
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
 from . import estimates, routing, unequal
@@ -31,9 +32,7 @@ def to_text(x: Explanation, rates: Achieved | None = None) -> str:
 
 def _achieved(x: Explanation, rates: Achieved) -> str:
     """What was measured, and which of its two rates can be judged."""
-    math = (
-        f"{format_quantity(rates.flop_per_s, 'FLOP/s')}, {format_percent(rates.math_share)} of the {x.call.dtype} peak"
-    )
+    math = f"{format_quantity(rates.flop_per_s, 'FLOP/s')}, {format_percent(rates.math_share)} of the {x.math} peak"
     dram = f"{format_quantity(rates.bytes_per_s, 'B/s')}, {format_percent(rates.dram_share)} of the DRAM bandwidth"
     judged, other = (math, dram) if rates.bound == "math" else (dram, math)
     side = "above" if rates.bound == "math" else "below"
@@ -61,11 +60,17 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
         ("then", _next_launch(x)),
         *routing.lines(x),
         *unequal.lines(x),
-        ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
+        ("useful", _useful(x)),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
         ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
         ("analytical", _analytical(x)),
     ]
+
+
+def _useful(x: Explanation) -> str:
+    """The part of the math that is not padding, of families that have tiles."""
+    padded = not family(x.estimate.family).is_memory_bound
+    return f"{format_percent(x.features.padding)} of the math, the rest pads edge tiles" if padded else ""
 
 
 def _next_launch(x: Explanation) -> str:
