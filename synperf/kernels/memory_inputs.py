@@ -1,4 +1,4 @@
-"""What a network would see of a memory-bound call beyond the demand on pipes: extents, alignment, CTAs, what L2 holds."""
+"""What a network would see of a memory-bound call beyond the demand on pipes: extents, alignment, CTAs, L2."""
 
 from __future__ import annotations
 

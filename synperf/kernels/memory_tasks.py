@@ -1,7 +1,8 @@
 """One decomposition of every memory-bound call: CTAs over rows, over several short rows, or over chunks of long ones.
 
 What CTAs move bounds them in four ways: DRAM and L2 by the bytes of all, the port of an SM by those of the SM, the path
-from L1 to registers by how wide a load is, and, where few CTAs run, the loads that wait for one another.
+from L1 to registers by how wide a load is, and what an SM waits for: where few CTAs run, loads that follow one another,
+where CTAs are small, the next one to start.
 """
 
 from __future__ import annotations
@@ -139,13 +140,15 @@ def _beside(row_bytes: Number) -> Number:
 
 
 def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, per_sm: Number) -> Number:
-    """Seconds that the CTAs of the busiest SM wait for loads: each for one load of every thread after the other."""
+    """Seconds that the busiest SM waits: its CTAs for one load of every thread after the other, or for their start."""
     at_once = s.threads * minimum(k.unroll * s.vector_bytes, WIDEST_BYTES)
     loads = ceil_div(s.rows * s.values * w.value_in, at_once) * _passes(w, k)
     clk = clocks()
     latency = clk.l2 + missed(w, gpu) * (clk.dram - clk.l2)
     one = loads * latency + (w.reductions + k.reductions) * clk.reduction
-    return ceil_div(per_sm, s.ctas_per_sm) * one / gpu.clock_hz
+    rounds = ceil_div(per_sm, s.ctas_per_sm)
+    started = minimum(s.tasks, gpu.num_sms * s.ctas_per_sm) if k.persistent else s.tasks
+    return maximum(rounds * one, started * clk.cta) / gpu.clock_hz
 
 
 def divisor(x: Number, most: float) -> Number:

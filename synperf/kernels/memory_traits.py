@@ -61,11 +61,12 @@ class Style:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clocks:
-    """Clocks from a load to its value, and of a reduction over the threads of a CTA."""
+    """Clocks from a load to its value, of a reduction over the threads of a CTA, and between the starts of CTAs."""
 
     l2: float
     dram: float
     reduction: float
+    cta: float
 
 
 @cache

@@ -209,7 +209,8 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
         raise FieldError(f"family is {show(cells['family'])}; right would be rows of {kind.name} only")
     gpu, own = _device(cells["gpu"], given), _own(cells, kind)
     dtype = own["dtype"]
-    gpu.math_pipe(dtype)
+    if not kind.is_memory_bound:
+        gpu.math_pipe(dtype)
     asked = [cells[name] or getattr(given, name) for name in ("engine", "kernel")]
     names = [name_of(name, text) if text else None for name, text in zip(("engine", "kernel"), asked, strict=True)]
     engine, kernel = resolve(kind.name, dtype, gpu.compute_capability, *names)
@@ -229,7 +230,7 @@ def _own(cells: dict[str, str], kind: KernelFamily) -> dict[str, Any]:
         elif isinstance(default, bool):
             own[name] = _truth(name, cell) if cell else default
         else:
-            own[name] = cell.lower() or default or ""
+            own[name] = cell.lower() or ("" if default is None else str(default))
     return own
 
 
