@@ -111,6 +111,6 @@ def explanation(family: KernelFamily, call: Any, gpu: GPU, estimate: Estimate) -
         task=task,
         features=analyse(family, call, gpu, task),
         math=family.math(call),
-        launch_floor_s=launch_floor(gpu, family.name, own.kernel, call.dtype)[0],
+        launch_floor_s=launch_floor(gpu, family.name, own.kernel, call.dtype, family.launches_like)[0],
         analytical_s=own.time_s,
     )

@@ -18,6 +18,7 @@ from ..hardware.launch import launch_floor
 from ..hardware.rates import rates as rates_of
 from ..hardware.records import typical_shares
 from ..kernels import KernelFamily
+from ..kernels import family as family_named
 from ..numeric import Number, is_array, maximum
 
 VERSION = 3
@@ -37,7 +38,7 @@ class Sustained:
 @lru_cache(maxsize=4096)
 def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
     """What the calibration record says, and in its place what measured GPUs typically sustain."""
-    launch_s, said = launch_floor(gpu, family, kernel, dtype)
+    launch_s, said = launch_floor(gpu, family, kernel, dtype, family_named(family).launches_like)
     record, typical = gpu.calibration, typical_shares()
     missing = [name for name in ("clock_share", "dram_share") if getattr(record, name) is None]
     if missing:

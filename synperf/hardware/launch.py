@@ -10,6 +10,7 @@ from .dtype import DType
 from .gpu import GPU
 
 PLAIN = "gemm"  # the family whose keys in a record do not begin with its name
+SHORTEST = "quantize"  # the family whose kernels do least before their first load and after their last store
 
 
 def floor_key(family: str, kernel: str, dtype: str) -> str:
@@ -18,16 +19,17 @@ def floor_key(family: str, kernel: str, dtype: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType) -> tuple[float, tuple[str, ...]]:
+def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "") -> tuple[float, tuple[str, ...]]:
     """(seconds, what was assumed). Recorded for this kernel and format, else the least of the kernel's formats, else
-    the least of the family's kernels on that GPU, else of all; 0 where nothing was ever recorded, which is said.
+    the least of the family's kernels on that GPU, else of the family that its launches are `like`, else of all; 0 where
+    nothing was ever recorded, which is said. Launches of `SHORTEST` stand in for those that are like them alone.
     """
     record = gpu.calibration
     own = floor_key(family, kernel, dtype)
     exact = record.launch_floor_s.get(own)
     if exact is not None:
         return exact, _borrowed(record, own)
-    starts = (floor_key(family, kernel, ""), "" if family == PLAIN else f"{family}.", "")
+    starts = (floor_key(family, kernel, ""), "" if family == PLAIN else f"{family}.", f"{like}." if like else "", "")
     near = next((found for start in starts if (found := _starting(record.launch_floor_s, start, family))), None)
     if near is None:
         return 0.0, ("launch floor: no record, taken as 0",)
@@ -43,6 +45,7 @@ def _borrowed(record: Calibration, key: str) -> tuple[str, ...]:
 
 
 def _starting(floors: Mapping[str, float], start: str, family: str) -> dict[str, float]:
-    """Floors whose key begins so; where that says nothing of GEMM, only keys without a family."""
+    """Floors whose key begins so, of any family but `SHORTEST` where that is empty; of GEMM, keys without a family."""
     plain = family == PLAIN
-    return {key: s for key, s in floors.items() if key.startswith(start) and (not plain or key.count(".") == 1)}
+    known = {key: s for key, s in floors.items() if start or not key.startswith(f"{SHORTEST}.")}
+    return {key: s for key, s in known.items() if key.startswith(start) and (not plain or key.count(".") == 1)}

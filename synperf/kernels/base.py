@@ -82,6 +82,7 @@ class KernelFamily:
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
     math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
+    launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
     is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded
 
     def required(self) -> tuple[str, ...]:

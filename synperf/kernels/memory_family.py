@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..hardware import GPU, DType
+from ..hardware.launch import SHORTEST
 from ..numeric import Number, is_array
 from ..scheduling import TaskGroups, occupancy
 from ..scheduling.software import num_workers
@@ -39,6 +40,7 @@ def memory_family(
         stepped=STEPPED,
         shape=shape,
         math=_math,
+        launches_like=SHORTEST,
         is_memory_bound=True,
         summary=summary,
     )

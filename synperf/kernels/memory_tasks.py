@@ -61,12 +61,12 @@ def split(w: Work, k: Style, gpu: GPU) -> Split:
 
 
 def _vector_bytes(w: Work, k: Style) -> Number:
-    """The widest load that every row is aligned to."""
+    """The widest load of the kernel that every row is aligned to; at least a value."""
     if k.gathers:
         return w.value_in
     if type(w.rows) is float:  # an array without rows: its end alone is not aligned
-        return WIDEST_BYTES
-    return divisor(w.dim * w.value_in, WIDEST_BYTES)
+        return maximum(k.widest, w.value_in)
+    return divisor(w.dim * w.value_in, max(k.widest, w.value_in))
 
 
 def _resident(gpu: GPU, threads: Number, registers: int) -> Number:

@@ -51,6 +51,7 @@ class Style:
     pack: int = 0
     values: int = 0
     rows: int = 1
+    widest: float = 16.0
     persistent: bool = False
     keeps: bool = False
     gathers: bool = False
@@ -93,7 +94,7 @@ def style(family: str, gpu: GPU, dtype: DType, engine: str | None, kernel: str |
     file = _read("memory_kernels")
     listed = file["kernels"][name]
     own = {key: value for key, value in (listed | listed.get(family, {})).items() if not isinstance(value, dict)}
-    return Style(kernel=name, unroll=file["unroll"], registers=file["registers"], **own)
+    return Style(kernel=name, **{"unroll": file["unroll"], "registers": file["registers"], **own})
 
 
 @cache

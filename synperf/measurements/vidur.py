@@ -96,7 +96,7 @@ def _activations(frame: pl.DataFrame, _: str) -> pl.DataFrame:
 
 
 def _ropes(frame: pl.DataFrame, _: str) -> pl.DataFrame:
-    """The heads of Q and K of one rank; layers without a gate rotate a part of each head, the file does not say which."""
+    """The heads of Q and K of one rank; layers without a gate rotate a part of each head, which is not told."""
     heads = _whole((pl.col("n_head") + pl.col("n_kv_head")) / _SHARDS)
     fields = {"rows": pl.col("num_tokens").cast(pl.Int64) * heads, "dim": _whole(_HIDDEN / pl.col("n_head"))}
     other = first_reason([(~pl.col("use_gated_mlp"), "heads that are rotated in part")])

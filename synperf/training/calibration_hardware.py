@@ -113,7 +113,7 @@ def _sample(rows: Rows, gpu: GPU) -> _Sample:
     return _Sample(
         time_s=rows.time_s,
         slowest_s=slowest(f, 0.0)[1],
-        launch_s=np.full(len(rows), launch_floor(gpu, rows.family[0], call.kernel, call.dtype)[0]),
+        launch_s=np.full(len(rows), launch_floor(gpu, kind.name, call.kernel, call.dtype, kind.launches_like)[0]),
         math_s=f.flop / gpu.peak_flop_per_s(kind.math(call)),
         dram_s=f.compulsory_bytes / gpu.dram_bytes_per_s,
         bytes_over_l2=f.compulsory_bytes / gpu.l2_bytes,
