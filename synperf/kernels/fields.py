@@ -14,6 +14,7 @@ from ..hardware import DType
 from ..numeric import Number
 
 MAX_EXTENT = 2**31 - 1
+MOST_ELEMENTS = 2**53  # of an array without rows: every whole number up to here is exact in float64
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 

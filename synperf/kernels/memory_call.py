@@ -8,10 +8,8 @@ from typing import Any
 from ..errors import FieldError
 from ..hardware import DType
 from .base import Call
-from .fields import refuse, same_length, set_dtype, set_names, set_numbers, truth
+from .fields import MOST_ELEMENTS, refuse, same_length, set_dtype, set_names, set_numbers, truth
 from .memory_traits import facts, scales
-
-MOST_ELEMENTS = 2**53  # every whole number up to here is exact in float64
 
 
 class MemoryCall(Call):

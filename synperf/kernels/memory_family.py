@@ -108,7 +108,7 @@ def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
 
 def _assumptions(work: Describe, p: Any, gpu: GPU) -> tuple[str, ...]:
     """Where operands are found, and that nothing was fitted to this family."""
-    return _found_in(work(p), gpu), "rates: published ones; nothing is fitted to rows of this family, nor its interval"
+    return _found_in(work(p), gpu), "rates: published ones, this family has no weights; the interval is that of GEMM"
 
 
 def _found_in(w: Work, gpu: GPU) -> str:

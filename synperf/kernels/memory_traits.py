@@ -74,8 +74,8 @@ class Clocks:
 def facts(family: str) -> Facts:
     """What a family moves and computes."""
     listed = dict(_read("memory_bound")[family])
-    formats = {name: tuple(map(DType, listed.pop(name, ()))) for name in ("dtypes", "quant_dtypes")}
-    return Facts(**formats, **listed)
+    listed |= {name: tuple(map(DType, listed.get(name, ()))) for name in ("dtypes", "quant_dtypes")}
+    return Facts(**listed)
 
 
 @cache

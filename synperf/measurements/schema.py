@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import FieldError
 from ..kernels import family
+from ..kernels.fields import MOST_ELEMENTS
 from ..numeric import concatenated
 
 TEST_MODULUS = 5
@@ -32,6 +33,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, b
     **dict.fromkeys(_ROWS, ("rows", "dim")),
 }
 MAY_BE_ZERO = ("window",)  # 0 is none
+MOST = {"elements": MOST_ELEMENTS}  # of fields that may be above MAX_EXTENT
 SAME_AS: Mapping[str, str] = {"kv_heads": "heads", "kv_dtype": "dtype"}  # what a field is that is not given
 LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one value, whatever number of rows it has
     "gemm": ("dtype",),

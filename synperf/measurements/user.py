@@ -15,7 +15,7 @@ from ..hardware import GPU
 from ..hardware.fields import show
 from ..kernels import KernelFamily
 from ..kernels.dispatch import resolve
-from ..kernels.fields import dtype_of, name_of, whole
+from ..kernels.fields import MAX_EXTENT, dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
 from .audit import FileAudit, Reading
@@ -23,7 +23,7 @@ from .columns import BIASED, IS_TEST, check_columns, ignored, texts, time_column
 from .merging import label as label_of
 from .merging import merged
 from .plausible import UNITS_S
-from .schema import LABELS, MAY_BE_ZERO, NUMBERS, SAME_AS, Rows
+from .schema import LABELS, MAY_BE_ZERO, MOST, NUMBERS, SAME_AS, Rows
 
 UNKNOWN = "unknown"  # version of a row that names none
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False, "none": False}
@@ -121,12 +121,16 @@ def _sizes(batch: Batch, field: str, default: Any, kind: KernelFamily) -> np.nda
 
     def size(field: str, cell: Any) -> int:
         value = fallback if is_empty(cell) and fallback is not None else one_value(cell)
-        return 0 if field in MAY_BE_ZERO and str(value).strip() == "0" else int(whole(field, value))
+        return (
+            0
+            if field in MAY_BE_ZERO and str(value).strip() == "0"
+            else int(whole(field, value, MOST.get(field, MAX_EXTENT)))
+        )
 
     numbers = batch.array(field) if field in batch.columns else None
     if numbers is not None and numbers.dtype.kind in "iuf" and len(numbers):
         try:
-            return np.asarray(whole(field, numbers), dtype=np.int64)
+            return np.asarray(whole(field, numbers, MOST.get(field, MAX_EXTENT)), dtype=np.int64)
         except FieldError:
             pass  # which row it is, is found below
     return np.array(_each(batch, field, size), dtype=np.int64)
