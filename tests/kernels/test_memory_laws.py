@@ -1,5 +1,6 @@
 """Laws of the memory-bound families on every catalog GPU and random calls."""
 
+from contextlib import suppress
 from dataclasses import fields, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from synperf.features import features
 from synperf.hardware import keys
 from synperf.hardware.rates import rates
 from synperf.kernels import families
+from synperf.kernels.dispatch import engines, resolve
 from synperf.kernels.memory_traits import facts
 
 FAMILIES = sorted(name for name, kind in families().items() if kind.is_memory_bound)
@@ -49,7 +51,16 @@ def calls(draw, names=FAMILIES):
         call = replace(
             call, dim=-(-call.dim // WHOLE) * WHOLE if call.dim < 2**31 - WHOLE else WHOLE, quant_dtype=written
         )
-    return gpu, replace(call, engine=draw(st.sampled_from(["plain", None])))
+    return gpu, replace(call, engine=draw(st.sampled_from(_engines(kind.name, call.dtype))))
+
+
+def _engines(family, dtype):
+    """Engines that have a kernel of the family for the format."""
+    found = []
+    for name in engines():
+        with suppress(synperf.UnsupportedError):
+            found.append(resolve(family, dtype, "9.0", name, None)[0])
+    return found
 
 
 def _dim(dim, family):

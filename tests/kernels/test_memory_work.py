@@ -12,6 +12,7 @@ from synperf import (
     Elementwise,
     Embedding,
     GeluMul,
+    GroupedGemm,
     KvAppend,
     LayerNorm,
     Quantize,
@@ -22,9 +23,12 @@ from synperf import (
     SiluMul,
     Softmax,
     Transpose,
-)  # fmt: skip
+)
+from synperf.achieved import achieved
 from synperf.features import features
+from synperf.hardware import Calibration
 from synperf.kernels import families
+from synperf.report.explanations import to_text
 
 from ..toys import TOY
 
@@ -222,3 +226,41 @@ def test_a_million_calls_equal_single_ones():
     times = synperf.predict(call, "h100_sxm").time_s
     for i in (0, 1, 99_999, 999_999):
         assert times[i] == synperf.predict(replace(call, rows=int(rows[i]), dim=int(dim[i])), "h100_sxm").time_s
+
+
+def test_a_launch_floor_is_that_of_quantisation_where_a_family_has_none_of_its_own():
+    known = {"cublas.bf16": 1e-6, "quantize.trtllm.bf16": 3e-6, "quantize.per_token_chain.bf16": 8e-6}
+    gpu = replace(TOY, calibration=Calibration(launch_floor_s=known))
+    own, norm, product = Quantize(rows=1, dim=8, engine="sglang"), RmsNorm(rows=1, dim=8), GroupedGemm(
+        m_per_group=[1], n=8, k=8
+    )  # fmt: skip
+    assert _floor_s(own, gpu) == 8e-6
+    assert _floor_s(norm, gpu) == 3e-6
+    assert _floor_s(product, gpu) == 1e-6  # shorter launches of another kind do not stand in for it
+
+
+def _floor_s(call, gpu):
+    return synperf.explain(call, gpu, origin="analytical").launch_floor_s
+
+
+def test_norms_and_products_stand_in_one_table():
+    table = [
+        {"family": "gemm", "m": 8, "n": 8, "k": 8, "dtype": "bf16"},
+        {"family": "rmsnorm", "rows": 8, "dim": 8, "quant_dtype": "fp8"},
+        {"family": "sampling", "rows": 8, "vocab": 100},
+    ]
+    found = synperf.predict(table, "h100_sxm")
+    assert [row["kernel"] for row in found] == ["cublas", "vllm_ops", "flashinfer"]
+    with pytest.raises(synperf.FieldError, match="column 'quant_dtype' looks like the field dtype"):
+        synperf.predict([{"family": "gemm", "m": 8, "n": 8, "k": 8, "quant_dtype": "fp8"}], "h100_sxm")
+    with pytest.raises(synperf.FieldError, match="column 'rows' looks like the field m"):
+        synperf.predict([{"family": "gemm", "rows": 8, "n": 8, "k": 8}], "h100_sxm")
+
+
+def test_an_explanation_has_no_edge_tiles_and_names_what_a_cta_has():
+    x = synperf.explain(RmsNorm(rows=4096, dim=4095), "h100_sxm")
+    text = to_text(x)
+    assert "vllm_ops's: rows_per_cta 1, values_per_cta 4095, vector_bytes 2" in text
+    assert "edge tiles" not in text
+    assert "of the slowest pipe; limited by dram; analytical" in text
+    assert achieved(x, 30e-6).math_share == pytest.approx(x.features.flop / 30e-6 / x.gpu.peak_flop_per_s(DType.FP32))
