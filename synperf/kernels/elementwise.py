@@ -35,6 +35,7 @@ def work(p: Elementwise) -> Work:
     return Work(
         rows=1.0,
         dim=1.0 * p.elements,
+        is_flat=True,
         value_in=p.dtype.bytes,
         streams_in=p.inputs,
         value_out=p.dtype.bytes,

@@ -39,7 +39,7 @@ def flattened(w: Work, k: Style) -> Work:
     """An array that needs no reduction, where CTAs take chunks of any length: all its rows as one."""
     if not k.values or k.rows > 1 or w.reductions or w.column_bytes:
         return w
-    return replace(w, rows=1.0, dim=w.values, row_in=w.row_in * w.rows, row_out=w.row_out * w.rows)
+    return replace(w, is_flat=True, rows=1.0, dim=w.values, row_in=w.row_in * w.rows, row_out=w.row_out * w.rows)
 
 
 def split(w: Work, k: Style, gpu: GPU) -> Split:
@@ -64,8 +64,8 @@ def _vector_bytes(w: Work, k: Style) -> Number:
     """The widest load of the kernel that every row is aligned to; at least a value."""
     if k.gathers:
         return w.value_in
-    if type(w.rows) is float:  # an array without rows: its end alone is not aligned
-        return maximum(k.widest, w.value_in)
+    if w.is_flat:  # its end alone may not be aligned
+        return max(k.widest, w.value_in)
     return divisor(w.dim * w.value_in, max(k.widest, w.value_in))
 
 
@@ -125,7 +125,7 @@ def _moved(w: Work, k: Style, s: Split, gpu: GPU) -> tuple[Number, Number, Numbe
     alignment, in each stream.
     """
     read, written = w.read, w.written
-    if type(w.rows) is not float:
+    if not w.is_flat:
         read = read + w.streams_in * _beside(w.dim * w.value_in) / s.values
         written = written + w.streams_out * _beside(w.dim * w.value_out) / s.values
     if k.gathers:

@@ -23,6 +23,7 @@ class Work:
 
     rows: Number
     dim: Number
+    is_flat: bool = False  # one array without rows, which CTAs divide as they like
     value_in: float
     streams_in: float
     value_out: float

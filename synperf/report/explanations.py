@@ -7,6 +7,7 @@ from typing import Any
 
 from ..achieved import Achieved
 from ..explanation import Explanation
+from ..features import Features
 from ..kernels import family
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
@@ -49,7 +50,7 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
     grid = " x ".join(f"{extent:,}" for extent in launch.grid)
     choice = ", ".join(f"{name} {value}" for name, value in launch.choice.items())
     resident = counted(launch.occupancy.ctas_per_sm, "CTA")
-    slots, dram = format_percent(load.wave_efficiency), format_quantity(f.dram_bytes, "B")
+    slots = format_percent(load.wave_efficiency)
     return [
         ("tiles", f"{launch.tiles:,}, {launch.choice_source}: {choice}"),
         ("grid", f"{grid} {ctas} of {launch.threads} threads"),
@@ -62,9 +63,17 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
         *unequal.lines(x),
         ("useful", _useful(x)),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
-        ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
+        ("DRAM", _dram(f)),
         ("analytical", _analytical(x)),
     ]
+
+
+def _dram(f: Features) -> str:
+    """The traffic and the compulsory part of it, or of compulsory bytes what L2 serves."""
+    moved, compulsory = format_quantity(f.dram_bytes, "B"), format_quantity(f.compulsory_bytes, "B")
+    if f.dram_bytes < f.compulsory_bytes:
+        return f"{moved} of the {compulsory} that are compulsory; L2 has the rest"
+    return f"{moved}, of which {compulsory} are compulsory"
 
 
 def _useful(x: Explanation) -> str:

@@ -262,5 +262,8 @@ def test_an_explanation_has_no_edge_tiles_and_names_what_a_cta_has():
     text = to_text(x)
     assert "vllm_ops's: rows_per_cta 1, values_per_cta 4095, vector_bytes 2" in text
     assert "edge tiles" not in text
+    assert "0 B of the 4 MB that are compulsory; L2 has the rest" in to_text(
+        synperf.explain(Copy(rows=1, dim=10**6), "h100_sxm")
+    )
     assert "of the slowest pipe; limited by dram; analytical" in text
     assert achieved(x, 30e-6).math_share == pytest.approx(x.features.flop / 30e-6 / x.gpu.peak_flop_per_s(DType.FP32))
