@@ -15,23 +15,51 @@ if TYPE_CHECKING:
     from .estimators import Estimate
     from .hardware import GPU, DType, gpu, gpus, what_if
     from .kernels.attention_call import Attention
+    from .kernels.copy import Copy
+    from .kernels.elementwise import Elementwise
+    from .kernels.embedding import Embedding
+    from .kernels.gelu_mul import GeluMul
     from .kernels.gemm_call import Gemm
     from .kernels.grouped_gemm_call import GroupedGemm
+    from .kernels.kv_append import KvAppend
+    from .kernels.layernorm import LayerNorm
     from .kernels.mla_call import Mla
     from .kernels.moe_call import FusedMoe
+    from .kernels.quantize import Quantize
+    from .kernels.reduction import Reduction
+    from .kernels.rmsnorm import RmsNorm
+    from .kernels.rope import Rope
+    from .kernels.sampling import Sampling
+    from .kernels.silu_mul import SiluMul
+    from .kernels.softmax import Softmax
+    from .kernels.transpose import Transpose
 
 __all__ = [
     "GPU",
     "Attention",
+    "Copy",
     "DType",
+    "Elementwise",
+    "Embedding",
     "Estimate",
     "FieldError",
     "FileFormatError",
     "FusedMoe",
+    "GeluMul",
     "Gemm",
     "GroupedGemm",
+    "KvAppend",
+    "LayerNorm",
     "Mla",
     "PerfError",
+    "Quantize",
+    "Reduction",
+    "RmsNorm",
+    "Rope",
+    "Sampling",
+    "SiluMul",
+    "Softmax",
+    "Transpose",
     "UnknownNameError",
     "UnsupportedError",
     "__version__",
@@ -56,6 +84,20 @@ _HOMES = {
     "kernels.grouped_gemm_call": ("GroupedGemm",),
     "kernels.mla_call": ("Mla",),
     "kernels.moe_call": ("FusedMoe",),
+    "kernels.copy": ("Copy",),
+    "kernels.elementwise": ("Elementwise",),
+    "kernels.embedding": ("Embedding",),
+    "kernels.gelu_mul": ("GeluMul",),
+    "kernels.kv_append": ("KvAppend",),
+    "kernels.layernorm": ("LayerNorm",),
+    "kernels.quantize": ("Quantize",),
+    "kernels.reduction": ("Reduction",),
+    "kernels.rmsnorm": ("RmsNorm",),
+    "kernels.rope": ("Rope",),
+    "kernels.sampling": ("Sampling",),
+    "kernels.silu_mul": ("SiluMul",),
+    "kernels.softmax": ("Softmax",),
+    "kernels.transpose": ("Transpose",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

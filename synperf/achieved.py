@@ -41,7 +41,7 @@ def achieved(x: Explanation, took_s: float) -> Achieved:
         took_s=took_s,
         flop_per_s=flop_per_s,
         bytes_per_s=bytes_per_s,
-        math_share=flop_per_s / gpu.peak_flop_per_s(x.call.dtype),
+        math_share=flop_per_s / gpu.peak_flop_per_s(x.math),
         dram_share=bytes_per_s / gpu.dram_bytes_per_s,
         bound="math" if f.intensity_over_ridge > 1 else "dram",
         over_estimate=took_s / x.estimate.time_s,

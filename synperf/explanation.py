@@ -7,7 +7,7 @@ from typing import Any
 
 from .estimators import Estimate, analytical
 from .features import Features, analyse
-from .hardware import GPU
+from .hardware import GPU, DType
 from .hardware.launch import launch_floor
 from .kernels.base import KernelFamily, Launch
 from .numeric import ceil_div
@@ -24,6 +24,7 @@ class Explanation:
     launch: Launch
     task: TaskGroups
     features: Features
+    math: DType  # the format at whose rate FLOP are computed
     launch_floor_s: float
     analytical_s: float
 
@@ -108,6 +109,7 @@ def explanation(family: KernelFamily, call: Any, gpu: GPU, estimate: Estimate) -
         launch=family.launch(call, gpu),
         task=task,
         features=analyse(family, call, gpu, task),
-        launch_floor_s=launch_floor(gpu, family.name, own.kernel, call.dtype)[0],
+        math=family.math(call),
+        launch_floor_s=launch_floor(gpu, family.name, own.kernel, call.dtype, family.launches_like)[0],
         analytical_s=own.time_s,
     )

@@ -2,13 +2,14 @@
 
 GPU level: total work over the rate of all SMs. Busiest SM: its work over its own rate. DRAM and L2 are pools that an
 SM with much work draws from beyond its share, so for DRAM both levels are equal, and for L2 the busiest SM has the
-pool's time, or that of its own port to L2 where this is longer.
+pool's time, or that of its own port to L2 where this is longer, or of loads that wait for one another.
 Source: SynPerf, arXiv 2601.14910, section on the feature analyser.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 from .hardware import GPU, DType
@@ -32,6 +33,7 @@ class Demand(NamedTuple):
 class Features:
     """What estimators see of a call: the busiest SM's pipes in seconds, and quantities that mean the same on every GPU.
 
+    `roofline_s` is that of the nominal roofline, of memory-bound families that of their slowest pipe, L2 included.
     `padding` is useful over padded FLOP, `intensity_over_ridge` above 1 means compute-bound on the roofline,
     `working_set_over_l2` above 1 means that operands and result do not fit in L2.
     """
@@ -68,7 +70,7 @@ def features(family: KernelFamily, call: Any, gpu: GPU) -> Features:
 
 def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Features:
     """Features of task groups that are already there; `load` is that of the first launch, pipes add up over all."""
-    dtype, load = call.dtype, schedule(groups, gpu.num_sms)
+    load, dtype = schedule(groups, gpu.num_sms), family.math(call)
     flop, compulsory, dram = family.flop(call), family.compulsory_bytes(call), family.dram_bytes(call, gpu)
     busiest = busiest_s(groups, load, gpu, dtype, dram) if groups.then is None else _in_turn(groups, gpu, dtype, dram)
     reduction_s, fill_s = groups.reduction_s, groups.fill_s
@@ -77,20 +79,29 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         gpu=gpu,
         dtype=dtype,
         busiest_s=busiest,
-        roofline_s=roofline(gpu, dtype, flop, compulsory),
+        roofline_s=slowest_pipe(groups, gpu, dtype, dram)
+        if family.is_memory_bound
+        else roofline(gpu, dtype, flop, compulsory),
         floor_s=floor(gpu, dtype, flop, compulsory),
         flop=flop,
         compulsory_bytes=compulsory,
         dram_bytes=dram,
         load=load,
         reduction_s=reduction_s,
-        padding=flop / padded_flop(groups),
+        padding=1.0 if family.is_memory_bound else flop / padded_flop(groups),
         intensity_over_ridge=flop / compulsory / rates(gpu, dtype).ridge_flop_per_byte,
         working_set_over_l2=compulsory / gpu.l2_bytes,
         before_s=groups.before_s,
         fill_s=fill_s,
         serial_s=reduction_s if fill_s is None else groups.before_s + fill_s + reduction_s,
     )
+
+
+def slowest_pipe(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> Number:
+    """Seconds of the pipe that is busy longest on average over the GPU: the roof of a kernel that no pipe but its own
+    memory traffic need bound.
+    """
+    return reduce(maximum, gpu_s(groups, gpu, dtype, dram_bytes).values())
 
 
 def padded_flop(groups: TaskGroups) -> Number:
@@ -115,7 +126,7 @@ def busiest_s(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes
         "fma": busiest * groups.fma_flop / r.fma_flop_per_s,
         "xu": busiest * groups.xu_op / r.xu_op_per_s,
         "dram": dram_bytes / gpu.dram_bytes_per_s,
-        "l2": maximum(pool_s, busiest * groups.port_bytes / r.l2_port_bytes_per_s),
+        "l2": maximum(maximum(pool_s, busiest * groups.port_bytes / r.l2_port_bytes_per_s), groups.waits_s),
         "shared": busiest * groups.shared_bytes / r.shared_bytes_per_s,
     }
 

@@ -53,6 +53,13 @@ def round_up(a: Number, b: Number) -> Number:
     return ceil_div(a, b) * b
 
 
+def power_of_two(a: Number) -> Number:
+    """The least power of two that is not below `a`, from 1 on."""
+    if type(a) is np.ndarray:
+        return np.exp2(np.ceil(np.log2(np.maximum(a, 1.0))))
+    return float(1 << (ceil(a) - 1).bit_length()) if a > 1 else 1.0
+
+
 def maximum(a: Number, b: Number) -> Number:
     """The larger, element by element."""
     if type(a) is ndarray or type(b) is ndarray:

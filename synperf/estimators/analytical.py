@@ -30,7 +30,7 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
     """
     engine, kernel = resolve(family.name, call.dtype, gpu.compute_capability, call.engine, call.kernel)
     f = features(family, call, gpu)
-    launch_s, assumed = launch_floor(gpu, family.name, kernel, call.dtype)
+    launch_s, assumed = launch_floor(gpu, family.name, kernel, call.dtype, family.launches_like)
     limiter, slowest_s = slowest(f, launch_s)
     time_s = maximum(launch_s + slowest_s, f.floor_s)
     low_s, high_s = interval(launch_s, slowest_s, time_s, f.floor_s)

@@ -18,6 +18,7 @@ from ..errors import FieldError
 from ..hardware import GPU, Calibration
 from ..hardware.launch import launch_floor
 from ..kernels import KernelFamily
+from ..kernels import family as family_named
 from ..numeric import is_array
 from ..units import counted, format_time
 from . import analytical, learned
@@ -96,7 +97,8 @@ def _moved(gpu: GPU, device: GPU, want: learned.Wanted, family: str) -> tuple[st
     was, now = gpu.calibration, device.calibration
     pairs = [(name, getattr(was, name), getattr(now, name)) for name in ("clock_share", "dram_share")]
     shares = [f"{name} {after:.3g}" for name, before, after in pairs if after is not None and after != before]
-    floors = [launch_floor(one, family, want.kernel, want.dtype)[0] for one in (gpu, device)]
+    like = family_named(family).launches_like
+    floors = [launch_floor(one, family, want.kernel, want.dtype, like)[0] for one in (gpu, device)]
     return " and ".join(shares), f"launch floor {format_time(floors[1])}" if floors[0] != floors[1] else ""
 
 

@@ -18,6 +18,7 @@ from ..hardware.launch import launch_floor
 from ..hardware.rates import rates as rates_of
 from ..hardware.records import typical_shares
 from ..kernels import KernelFamily
+from ..kernels import family as family_named
 from ..numeric import Number, is_array, maximum
 
 VERSION = 3
@@ -36,7 +37,7 @@ class Sustained:
 @lru_cache(maxsize=4096)
 def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
     """What the calibration record says, and in its place what measured GPUs typically sustain."""
-    launch_s, said = launch_floor(gpu, family, kernel, dtype)
+    launch_s, said = launch_floor(gpu, family, kernel, dtype, family_named(family).launches_like)
     record, typical = gpu.calibration, typical_shares()
     missing = [name for name in ("clock_share", "dram_share") if getattr(record, name) is None]
     if missing:
@@ -52,14 +53,14 @@ def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
 
 def base(f: Features, gpu: GPU, dtype: DType, rates: Sustained) -> tuple[Number, Number, Number]:
     """(base, math, DRAM) seconds: launch floor + the slower of FLOP and compulsory bytes at sustained rates."""
-    math_s = f.flop / (rates_of(gpu, dtype).peak_flop_per_s * rates.clock_share)
+    math_s = maximum(f.flop, 1.0) / (rates_of(gpu, dtype).peak_flop_per_s * rates.clock_share)  # copies have none
     dram_s = f.compulsory_bytes / (gpu.dram_bytes_per_s * rates.dram_share)
     return rates.launch_s + maximum(math_s, dram_s), math_s, dram_s
 
 
 def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustained) -> tuple[Number, dict[str, Number]]:
     """(base time in seconds, inputs by name), of one call or of columns of calls."""
-    base_s, math_s, dram_s = base(f, gpu, call.dtype, rates)
+    base_s, math_s, dram_s = base(f, gpu, kind.math(call), rates)
     tasks_per_sm, busiest_tasks, busy = f.load.tasks / gpu.num_sms, f.load.sm_max_tasks, f.busiest_s
     found = {
         "math": math_s / base_s,

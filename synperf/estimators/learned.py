@@ -93,13 +93,15 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     """
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
-    return _wanted(kind.name, gpu, call.dtype, call.engine, call.kernel, name)
+    return _wanted(kind, gpu, call.dtype, kind.math(call), call.engine, call.kernel, name)
 
 
 @lru_cache(maxsize=4096)
-def _wanted(family: str, gpu: GPU, dtype: DType, engine: str | None, kernel: str | None, variant: str) -> Wanted:
-    label = resolve(family, dtype, gpu.compute_capability, engine, kernel)
-    return Wanted(gpu.key, rates_of(gpu, dtype).ridge_flop_per_byte, dtype, *label, variant)
+def _wanted(
+    kind: KernelFamily, gpu: GPU, dtype: DType, math: DType, engine: str | None, kernel: str | None, variant: str
+) -> Wanted:
+    label = resolve(kind.name, dtype, gpu.compute_capability, engine, kernel)
+    return Wanted(gpu.key, rates_of(gpu, math).ridge_flop_per_byte, dtype, *label, variant)
 
 
 def of_any_balance(want: Wanted) -> Wanted:

@@ -45,9 +45,10 @@ def _telling(rows: Rows, gpu: GPU) -> dict[str, np.ndarray]:
     math_s, dram_s, slowest_s, ratio = (np.empty(len(rows)) for _ in range(4))
     for _, index in rows.indices(*rows.labels()):
         part = rows.take(index)
-        f = features(family(part.family[0]), part.call(), gpu)
+        kind, call = family(part.family[0]), part.call()
+        f = features(kind, call, gpu)
         slowest_s[index] = slowest(f, 0.0)[1]
-        math_s[index] = f.flop / gpu.peak_flop_per_s(part.call().dtype)
+        math_s[index] = f.flop / gpu.peak_flop_per_s(kind.math(call))
         dram_s[index], ratio[index] = f.compulsory_bytes / gpu.dram_bytes_per_s, f.compulsory_bytes / gpu.l2_bytes
     extents = [column for column in rows.fields.values() if column.dtype != object]
     least = np.minimum.reduce([column for column in extents if column.max() > 1])

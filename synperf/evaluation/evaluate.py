@@ -98,13 +98,15 @@ def evaluate(
     *,
     dtypes: Iterable[str] = (),
     variants: Iterable[str] = (),
+    biased: bool = False,
     rows: Iterable[Rows] | None = None,
     source: str = "rows of the caller",
     progress: Progress | None = None,
 ) -> Report:
     """Errors of one estimator, else of the best one, on measured rows of the given GPUs, each once, or of all.
 
-    Without `rows`, one `Rows` per GPU, those of aiconfigurator-core. Biased rows are not scored.
+    Without `rows`, one `Rows` per GPU, those of aiconfigurator-core. Biased rows are not scored, or with
+    `biased` they alone, which tells the worst cases and nothing of all.
 
     Raises:
         MissingExtraError: the extra [data] is not installed.
@@ -120,7 +122,7 @@ def evaluate(
     else:
         rows = list(rows)
         devices = hardware.of_keys((key for part in rows for key in part.gpu), named)
-    kept = (used for part in rows if len(used := usable(part, chosen)))
+    kept = (used for part in rows if len(used := usable(part, chosen, biased=biased)))
     return score(kept, devices, family=family, origin=origin, source=source, progress=progress)
 
 

@@ -68,7 +68,7 @@ def predictions(rows: Rows, gpu: GPU, origin: str | None = None) -> Predictions:
         low_s=estimate.low_s,
         high_s=estimate.high_s,
         floor_s=estimate.floor_s,
-        roofline_s=roofline(gpu, call.dtype, kind.flop(call), kind.compulsory_bytes(call)),
+        roofline_s=roofline(gpu, kind.math(call), kind.flop(call), kind.compulsory_bytes(call)),
         is_test=rows.is_test,
     )
 

@@ -118,13 +118,13 @@ def pool(parts: Iterable[Rows], selection: Selection, is_test: IsTest) -> Pool:
     return Pool(rows=Rows.join([one.rows for one in kept]), **masks)
 
 
-def usable(rows: Rows, selection: Selection) -> Rows:
-    """The rows of the selected GPUs, formats and variants, without those that were chosen by an error.
+def usable(rows: Rows, selection: Selection, *, biased: bool = False) -> Rows:
+    """The rows of the selected GPUs, formats and variants, without those that were chosen by an error, or those alone.
 
     Raises:
         UnknownNameError: no row is of a variant.
     """
-    chosen = ~rows.biased
+    chosen = rows.biased == biased
     if selection.gpus:
         chosen &= np.isin(rows.gpu.astype(str), selection.gpus)
     if selection.dtypes:

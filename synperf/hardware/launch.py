@@ -11,6 +11,7 @@ from .gpu import GPU
 
 PLAIN = "gemm"  # the family whose keys in a record do not begin with its name
 ONE_LAUNCH = ("triton_w13",)  # kernels of one launch in families whose recorded ones are layers of several
+SHORTEST = "quantize"  # the family whose kernels do least before their first load and after their last store
 
 
 def floor_key(family: str, kernel: str, dtype: str) -> str:
@@ -19,10 +20,11 @@ def floor_key(family: str, kernel: str, dtype: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType) -> tuple[float, tuple[str, ...]]:
+def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "") -> tuple[float, tuple[str, ...]]:
     """(seconds, what was assumed). Recorded for this kernel and format, else the least of the kernel's formats, else
-    the least of the family's kernels on that GPU (for `ONE_LAUNCH`, of GEMM's), else of all; 0 where nothing was ever
-    recorded, which is said.
+    the least of the family's kernels on that GPU (for `ONE_LAUNCH`, of GEMM's), else of the family that its launches
+    are `like`, else of all; 0 where nothing was ever recorded, which is said. Launches of `SHORTEST` stand in for those
+    that are like them alone.
     """
     record = gpu.calibration
     own = floor_key(family, kernel, dtype)
@@ -30,7 +32,9 @@ def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType) -> tuple[floa
     if exact is not None:
         return exact, _borrowed(record, own)
     alike = PLAIN if kernel in ONE_LAUNCH else family
-    searched = ((family, floor_key(family, kernel, "")), (alike, "" if alike == PLAIN else f"{alike}."), (alike, ""))
+    searched = [(family, floor_key(family, kernel, "")), (alike, "" if alike == PLAIN else f"{alike}.")]
+    searched += [(family, f"{like}.")] if like else []
+    searched.append((alike, ""))
     near = next((found for of, start in searched if (found := _starting(record.launch_floor_s, start, of))), None)
     if near is None:
         return 0.0, ("launch floor: no record, taken as 0",)
@@ -46,6 +50,7 @@ def _borrowed(record: Calibration, key: str) -> tuple[str, ...]:
 
 
 def _starting(floors: Mapping[str, float], start: str, family: str) -> dict[str, float]:
-    """Floors whose key begins so; where that says nothing of GEMM, only keys without a family."""
+    """Floors whose key begins so, of any family but `SHORTEST` where that is empty; of GEMM, keys without a family."""
     plain = family == PLAIN
-    return {key: s for key, s in floors.items() if key.startswith(start) and (not plain or key.count(".") == 1)}
+    known = {key: s for key, s in floors.items() if start or not key.startswith(f"{SHORTEST}.")}
+    return {key: s for key, s in known.items() if key.startswith(start) and (not plain or key.count(".") == 1)}

@@ -39,8 +39,7 @@ def inputs(p: Attention, gpu: GPU, base_s: Number, clock_share: float) -> dict[s
         "kv_heads": 1.0 * p.kv_heads * one,
         "group": p.heads / p.kv_heads * one,
         "windowed": (1.0 + 1.0 * (p.window > 0)) * one,
-        "alone": (1.0 + 1.0 * (w.tiling.packed <= 1.0))
-        * one,
+        "alone": (1.0 + 1.0 * (w.tiling.packed <= 1.0)) * one,
         "one_key": (1.0 + 1.0 * (r.most(r.kv) <= 1.0)) * one,
         "unpacked": where(_packs(p, w), w.tiling.heads / p.kv_heads, p.heads / p.kv_heads) * one,
         "head_dim": 1.0 * p.head_dim * one,

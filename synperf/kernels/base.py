@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FieldError, UnknownNameError
-from ..hardware import GPU
+from ..hardware import GPU, DType
 from ..numeric import Number
 from ..scheduling import Occupancy, TaskGroups
 from .one_by_one import Experts, Tiles
@@ -56,6 +56,11 @@ def _one_variant(call: Any) -> str:  # noqa: ARG001
     return ""
 
 
+def _own_format(call: Any) -> DType:
+    dtype: DType = call.dtype
+    return dtype
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
     """One kind of kernel: its name, the class of its calls and the functions that take them apart."""
@@ -78,6 +83,9 @@ class KernelFamily:
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
+    math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
+    launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
+    is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""
@@ -112,7 +120,7 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
 
 def num_calls(call: Any) -> int | None:
     """Rows of a call that holds columns; None for a single call."""
-    values = values_of(call, call.__slots__)
+    values = values_of(call, _names(type(call)))
     if _ARRAYS.isdisjoint(map(type, values)):  # every prediction asks, mostly of a single call
         return None
     return next(len(value) for value in values if type(value) is np.ndarray)
@@ -133,10 +141,16 @@ def _reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda call: tuple(getattr(call, name) for name in names)
 
 
+@lru_cache(maxsize=256)
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """Names of all fields of a class of calls, inherited ones too."""
+    return tuple(f.name for f in fields(kind))
+
+
 def take(call: Any, rows: slice | np.ndarray) -> Any:
     """Some rows of a call that holds columns, without checking them again."""
     part = object.__new__(type(call))
-    for name in call.__slots__:
+    for name in call.__dataclass_fields__:
         value = getattr(call, name)
         object.__setattr__(part, name, value[rows] if type(value) is np.ndarray else value)
     return part
@@ -145,7 +159,7 @@ def take(call: Any, rows: slice | np.ndarray) -> Any:
 def widened(call: Any, size: int, names: tuple[str, ...]) -> Any:
     """The call with the named fields as float64 columns of `size` calls, without checking them again."""
     wide = object.__new__(type(call))
-    for name in call.__slots__:
+    for name in call.__dataclass_fields__:
         value = getattr(call, name)
         wanted = name in names and type(value) is not np.ndarray
         object.__setattr__(wide, name, np.full(size, value, dtype=np.float64) if wanted else value)

@@ -18,9 +18,12 @@ _FOLDER = Path(__file__).parent
 _PLAIN_TORCH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16)
 
 
+@lru_cache(maxsize=1024)
 def default_engine(family: str, dtype: DType) -> str:
-    """`torch` for GEMM in 16 bits and more, `vllm` for quantised formats and all else."""
-    return "torch" if family == "gemm" and dtype in _PLAIN_TORCH else "vllm"
+    """`torch` for GEMM in 16 bits and more, and the engine that says so of a family; `vllm` for all else."""
+    if family == "gemm":
+        return "torch" if dtype in _PLAIN_TORCH else "vllm"
+    return next((name for name in engines() if family in _rules(name).get("default_for", ())), "vllm")
 
 
 @cache
@@ -111,7 +114,12 @@ def _canonical_names(family: str) -> frozenset[str]:
 
 @cache
 def _rules(engine: str) -> dict[str, Any]:
-    return tomllib.loads((_FOLDER / "engines" / f"{engine}.toml").read_text(encoding="utf-8"))
+    """The rules of each family; those of `[[families]]` are of every family that they name."""
+    found = tomllib.loads((_FOLDER / "engines" / f"{engine}.toml").read_text(encoding="utf-8"))
+    for rule in found.pop("families", []):
+        for name in rule["names"]:
+            found.setdefault(name, []).append(rule)
+    return found
 
 
 @cache

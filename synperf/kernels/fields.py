@@ -14,13 +14,14 @@ from ..hardware import DType
 from ..numeric import Number
 
 MAX_EXTENT = 2**31 - 1
+MOST_ELEMENTS = 2**53  # of an array without rows: every whole number up to here is exact in float64
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def set_numbers(call: Any, names: Sequence[str], *, optional: bool = False) -> bool:
+def set_numbers(call: Any, names: Sequence[str], *, optional: bool = False, most: int = MAX_EXTENT) -> bool:
     """Reads the named fields of a call as whole numbers, in place; gives whether all were plain ones before.
 
-    `optional` fields may be None.
+    `optional` fields may be None; none may be above `most`.
 
     Raises:
         FieldError: as `whole`.
@@ -28,9 +29,9 @@ def set_numbers(call: Any, names: Sequence[str], *, optional: bool = False) -> b
     were_plain = True
     for name in names:
         value = getattr(call, name)
-        if (type(value) is int and 0 < value <= MAX_EXTENT) or (optional and value is None):
+        if (type(value) is int and 0 < value <= most) or (optional and value is None):
             continue
-        object.__setattr__(call, name, whole(name, value))
+        object.__setattr__(call, name, whole(name, value, most))
         were_plain = False
     return were_plain
 

@@ -1,10 +1,13 @@
-"""NeuSight's GEMMs: `torch.nn.functional.linear` (with bias) and `torch.bmm` in fp32, one launch at a time.
+"""NeuSight's operations of PyTorch in fp32, one launch at a time: `linear` of torch.nn.functional (with bias), `bmm`,
+element-wise operations, softmax and layer norm.
 
 A time is the mean of the 5 fastest of 25 launches between two events, in milliseconds, with the launch in it.
 Source: github.com/sitar-lab/NeuSight (MIT), ASPLOS 2025.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import polars as pl
 
@@ -14,25 +17,57 @@ from .published import NUMBER, TEXT, Format, is_test_name
 _GEMMS = ("linear", "bmm")
 
 
-def _calls(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+_TENSORS = ("add", "mul", "div", "pow")  # of two arrays; with a `u` behind, of an array and a number
+# Operations of one value: one instruction, or an estimate of how many the functions of the CUDA math library take.
+_FLOP = {"add": 1, "addu": 1, "mul": 1, "mulu": 1, "relu": 1, "div": 8, "divu": 8, "tanh": 20, "gelu": 25} | {
+    "pow": 60, "powu": 60,
+}  # fmt: skip
+
+
+def _launches(frame: pl.DataFrame, name: str, ops: Iterable[str], what: str, **fields: pl.Expr | str) -> pl.DataFrame:
+    """Rows of some operations, with the fields of their calls; those of others are not `what` is asked for."""
     return frame.select(
-        "m", "n", "k",
         device="gpu",
         engine=pl.lit("torch"),
         version="torch",
         kernel_source=pl.format("neusight_{}", "op"),
         dtype=pl.lit("fp32"),
-        batch="b",
         time_s=pl.col("latency_ms") * 1e-3,
         is_test=pl.lit(is_test_name(name)),
         biased=pl.lit(False),
-        unusable=first_reason([(~pl.col("op").is_in(_GEMMS), "not a GEMM")]),
+        unusable=first_reason([(~pl.col("op").is_in(list(ops)), f"not {what}")]),
+        **fields,
+    )
+
+
+def _gemms(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    return _launches(frame, name, _GEMMS, "a GEMM", batch="b", m="m", n="n", k="k")
+
+
+def _elementwise(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    return _launches(
+        frame, name, _FLOP, "an element-wise operation",
+        elements=pl.col("b").cast(pl.Int64) * pl.col("h"),
+        inputs=pl.when(pl.col("op").is_in(_TENSORS)).then(2).otherwise(1),
+        outputs=pl.lit(1),
+        flop_per_element=pl.col("op").replace_strict(_FLOP, default=None, return_dtype=pl.Int64),
     )  # fmt: skip
 
 
-_COLUMNS = {"b": NUMBER, "m": NUMBER, "n": NUMBER, "k": NUMBER, "latency_ms": NUMBER}
+def _softmax(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    return _launches(frame, name, ["softmax"], "a softmax", rows="b", dim="h")
+
+
+def _layernorm(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    return _launches(frame, name, ["ln"], "a layer norm", rows="b", dim="h", residual=pl.lit(False))
+
+
+_LABELS = {"latency_ms": NUMBER, "op": TEXT, "gpu": TEXT, "vendor": TEXT, "torch": TEXT}
+_GEMM = _LABELS | {"b": NUMBER, "m": NUMBER, "n": NUMBER, "k": NUMBER}
+_MATRIX = _LABELS | {"b": NUMBER, "h": NUMBER}
 FORMATS = (
-    Format(
-        families=("gemm",), columns=_COLUMNS | {"op": TEXT, "gpu": TEXT, "vendor": TEXT, "torch": TEXT}, load=_calls
-    ),
+    Format(families=("gemm",), columns=_GEMM, load=_gemms),
+    Format(families=("elementwise",), columns=_MATRIX, load=_elementwise),
+    Format(families=("softmax",), columns=_MATRIX, load=_softmax),
+    Format(families=("layernorm",), columns=_MATRIX, load=_layernorm),
 )

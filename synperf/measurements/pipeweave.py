@@ -1,4 +1,4 @@
-"""PipeWeave's artifact: the tables of FP8 GEMMs, and GEMMs and expert layers among its samples of kernels.
+"""PipeWeave's artifact: the tables of FP8 GEMMs, and GEMMs, expert layers, norms and activations among its samples.
 
 The files do not name the GEMM kernels: FP8 rows are the paper's, vLLM's block-scaled CUTLASS product, and bf16 rows are
 taken to be cuBLAS under PyTorch. Expert layers are the first pass (gate and up, 2 x intermediate columns) of SGLang's
@@ -17,6 +17,7 @@ from .schema import is_held_out
 _PREDICTION = "pipeweave_pred_us"  # only the table of test rows has it
 _FP8_TABLE = {"gpu": pl.String, "m": pl.Int32, "n": pl.Int32, "k": pl.Int32, "duration_us": pl.Float64}
 _LAYERS = ["fused_moe", "fused_moe_tuned"]
+_B200 = "B200: left out by the source's authors, 132 CTAs on 148 SMs"
 _ENGINES = {"gemm_fp8": "vllm", "gemm_bf16": "torch"}
 _DTYPES = {"gemm_fp8": "fp8_block", "gemm_bf16": "bf16"}
 
@@ -37,7 +38,7 @@ def _samples(frame: pl.DataFrame, _: str) -> pl.DataFrame:
     unusable = first_reason(
         [
             (~pl.col("family").is_in(list(_ENGINES)), "not a GEMM"),
-            (pl.col("gpu") == "B200", "B200: left out by the source's authors, 132 CTAs on 148 SMs"),
+            (pl.col("gpu") == "B200", _B200),
             (pl.col("k").is_null(), "the source gives no k"),
         ]
     )
@@ -71,6 +72,31 @@ def _layers(frame: pl.DataFrame, _: str) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def _norms(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    return _rows(frame, "rmsnorm").with_columns(residual=pl.lit(False), quant_dtype=pl.lit(""))
+
+
+def _activations(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """Its `dim` counts gate and up: workload_generator.py of the source has 2 x intermediate."""
+    return _rows(frame, "silu_mul").with_columns(pl.col("dim") / 2, quant_dtype=pl.lit(""))
+
+
+def _rows(frame: pl.DataFrame, family: str) -> pl.DataFrame:
+    """Norms and activations of FlashInfer, all of them chosen by a model's error."""
+    unusable = [(pl.col("family") != family, f"not {family}"), (pl.col("gpu") == "B200", _B200)]
+    return frame.select(
+        "rows", "dim", "biased",
+        device="gpu",
+        engine=pl.lit("flashinfer"),
+        version=pl.lit("0.4.1"),
+        kernel_source=pl.format("pipeweave_{}", "family"),
+        dtype=pl.lit("bf16"),
+        time_s=pl.col("duration_us") * 1e-6,
+        is_test=pl.lit(False),
+        unusable=first_reason(unusable),
+    )  # fmt: skip
+
+
 def _calls(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(
         "m", "n", "k", "is_test", "biased", "unusable",
@@ -84,6 +110,7 @@ def _calls(frame: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
+_MATRIX = {"rows": NUMBER, "dim": NUMBER, "duration_us": NUMBER, "gpu": TEXT}
 _SIZES = {"m": NUMBER, "n": NUMBER, "k": NUMBER, "duration_us": NUMBER, "gpu": TEXT}
 _SAMPLES = {"family": TEXT, "selection": TEXT, "biased": TRUTH}
 _LAYER_SIZES = dict.fromkeys(("tokens", "hidden", "intermediate", "experts", "top_k", "duration_us"), NUMBER) | {
@@ -93,4 +120,6 @@ FORMATS = (
     Format(families=("gemm",), columns=_SIZES, load=_fp8_table, is_own=_is_fp8_table),
     Format(families=("gemm",), columns=_SIZES | _SAMPLES, load=_samples),
     Format(families=("fused_moe",), columns=_LAYER_SIZES | _SAMPLES, load=_layers),
+    Format(families=("rmsnorm",), columns=_MATRIX | _SAMPLES, load=_norms),
+    Format(families=("silu_mul",), columns=_MATRIX | _SAMPLES, load=_activations),
 )

@@ -16,7 +16,7 @@ from ..kernels.fields import MAX_EXTENT
 from .audit import Reading
 from .frames import NO_KERNEL, NO_TIME, audit, first_reason, is_timed, kept, rows, with_kernels
 from .merging import label
-from .schema import MAY_BE_ZERO, NUMBERS
+from .schema import MAY_BE_ZERO, MOST, NUMBERS
 
 NUMBER, TEXT, TRUTH = "numbers", "text", "true or false"
 _TYPES = {TEXT: pl.String, TRUTH: pl.Boolean}
@@ -112,4 +112,4 @@ def _dropped(family: str) -> pl.Expr:
 
 def _is_size(name: str) -> pl.Expr:
     column, least = pl.col(name), 0 if name in MAY_BE_ZERO else 1
-    return ((column >= least) & (column <= MAX_EXTENT) & (column == column.floor())).fill_null(False)
+    return ((column >= least) & (column <= MOST.get(name, MAX_EXTENT)) & (column == column.floor())).fill_null(False)

@@ -15,22 +15,36 @@ import numpy as np
 
 from ..errors import FieldError
 from ..kernels import family
+from ..kernels.fields import MOST_ELEMENTS
 from ..numeric import concatenated
 
 TEST_MODULUS = 5
+_ROWS = (  # families of rows of dim values
+    "copy", "gelu_mul", "kv_append", "layernorm", "quantize", "reduction", "rmsnorm", "rope", "sampling", "silu_mul",
+    "softmax", "transpose",
+)  # fmt: skip
 NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, by family
     "gemm": ("m", "n", "k", "batch"),
     "attention": ("batch", "q_len", "kv_len", "heads", "kv_heads", "head_dim", "window"),
     "mla": ("batch", "q_len", "kv_len", "heads", "kv_lora_rank", "rope_dim"),
     "fused_moe": ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep"),
+    "elementwise": ("elements", "inputs", "outputs", "flop_per_element"),
+    "embedding": ("rows", "dim", "vocab"),
+    **dict.fromkeys(_ROWS, ("rows", "dim")),
 }
 MAY_BE_ZERO = ("window",)  # 0 is none
+MOST = {"elements": MOST_ELEMENTS}  # of fields that may be above MAX_EXTENT
 SAME_AS: Mapping[str, str] = {"kv_heads": "heads", "kv_dtype": "dtype"}  # what a field is that is not given
 LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one value, whatever number of rows it has
     "gemm": ("dtype",),
     "attention": ("dtype", "kv_dtype", "causal"),
     "mla": ("dtype", "kv_dtype", "absorbed", "proj_dtype"),
     "fused_moe": ("dtype", "gated", "distribution"),
+    **dict.fromkeys(("elementwise", "embedding", *_ROWS), ("dtype",)),
+    **dict.fromkeys(("silu_mul", "gelu_mul", "quantize", "kv_append"), ("dtype", "quant_dtype")),
+    "rmsnorm": ("dtype", "residual", "quant_dtype"),
+    "layernorm": ("dtype", "residual"),
+    "reduction": ("dtype", "axis"),
 }
 LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
 

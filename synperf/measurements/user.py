@@ -15,7 +15,7 @@ from ..hardware import GPU
 from ..hardware.fields import show
 from ..kernels import KernelFamily
 from ..kernels.dispatch import resolve
-from ..kernels.fields import dtype_of, name_of, whole
+from ..kernels.fields import MAX_EXTENT, dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
 from .audit import FileAudit, Reading
@@ -23,7 +23,7 @@ from .columns import BIASED, IS_TEST, L2, check_columns, ignored, texts, time_co
 from .merging import label as label_of
 from .merging import merged
 from .plausible import UNITS_S
-from .schema import LABELS, MAY_BE_ZERO, NUMBERS, SAME_AS, Rows
+from .schema import LABELS, MAY_BE_ZERO, MOST, NUMBERS, SAME_AS, Rows
 from .selecting import COLD, is_cold, of_family
 
 UNKNOWN = "unknown"  # version of a row that names none
@@ -148,12 +148,16 @@ def _sizes(batch: Batch, field: str, default: Any, kind: KernelFamily) -> np.nda
 
     def size(field: str, cell: Any) -> int:
         value = fallback if is_empty(cell) and fallback is not None else one_value(cell)
-        return 0 if field in MAY_BE_ZERO and str(value).strip() == "0" else int(whole(field, value))
+        return (
+            0
+            if field in MAY_BE_ZERO and str(value).strip() == "0"
+            else int(whole(field, value, MOST.get(field, MAX_EXTENT)))
+        )
 
     numbers = batch.array(field) if field in batch.columns else None
     if numbers is not None and numbers.dtype.kind in "iuf" and len(numbers):
         try:
-            return np.asarray(whole(field, numbers), dtype=np.int64)
+            return np.asarray(whole(field, numbers, MOST.get(field, MAX_EXTENT)), dtype=np.int64)
         except FieldError:
             pass  # which row it is, is found below
     return np.array(_each(batch, field, size), dtype=np.int64)
@@ -236,7 +240,8 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
         raise FieldError(f"family is {show(cells['family'])}; right would be {kind.name}, or another family's name")
     gpu, own = _device(cells["gpu"], given), _own(cells, kind)
     dtype = own["dtype"]
-    gpu.math_pipe(dtype)
+    if not kind.is_memory_bound:
+        gpu.math_pipe(dtype)
     asked = [cells[name] or getattr(given, name) for name in ("engine", "kernel")]
     names = [name_of(name, text) if text else None for name, text in zip(("engine", "kernel"), asked, strict=True)]
     engine, kernel = resolve(kind.name, dtype, gpu.compute_capability, *names)
@@ -256,7 +261,7 @@ def _own(cells: dict[str, str], kind: KernelFamily) -> dict[str, Any]:
         elif isinstance(default, bool):
             own[name] = _truth(name, cell) if cell else default
         else:
-            own[name] = cell.lower() or default or ""
+            own[name] = cell.lower() or ("" if default is None else str(default))
     return own
 
 

@@ -1,5 +1,5 @@
-"""Vidur's profiles of transformer layers: four projections a row, or one attention, each one rank's shard under tensor
-parallelism.
+"""Vidur's profiles of transformer layers: four projections a row, norms, activation, RoPE and the residual, or one
+attention, each one rank's shard under tensor parallelism.
 
 Layers of Sarathi-Serve, a descendant of an older vLLM, in fp16; times of the kernels in milliseconds, in steps of a
 microsecond. The projection up of a gated MLP is one product for gate and up: only so are its FLOP per second those of
@@ -9,8 +9,11 @@ Source: github.com/microsoft/vidur (MIT), vidur/profiling/mlp/mlp_impl.py and ml
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
+from .frames import first_reason
 from .published import NUMBER, TEXT, TRUTH, Format
 from .schema import NUMBERS, is_call_test
 
@@ -27,8 +30,7 @@ PROJECTIONS = {  # operation -> outputs and inputs of one rank
 
 def _calls(frame: pl.DataFrame, _: str) -> pl.DataFrame:
     table = pl.concat(_projection(frame, operation) for operation in PROJECTIONS)
-    calls = table.select("m", "n", "k", "batch", "dtype").iter_rows()
-    return table.with_columns(pl.Series("is_test", is_call_test(calls)))
+    return _with_split(table, "m", "n", "k", "batch", "dtype")
 
 
 def _projection(frame: pl.DataFrame, operation: str) -> pl.DataFrame:
@@ -75,8 +77,60 @@ def _attentions(frame: pl.DataFrame, _: str) -> pl.DataFrame:
         biased=pl.lit(False),
         unusable=pl.lit(None, dtype=pl.String),
     )
-    calls = table.select(*NUMBERS["attention"][:-1], "causal", "window", "dtype", "kv_dtype").iter_rows()
-    return table.with_columns(pl.Series("is_test", is_call_test(calls)))
+    return _with_split(table, *NUMBERS["attention"][:-1], "causal", "window", "dtype", "kv_dtype")
+
+
+def _norms(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """Both RMS norms of a layer, over the whole hidden size; layers without a gate have layer norms."""
+    times = ("input_layernorm", "post_attention_layernorm")
+    fields = {"rows": pl.col("num_tokens"), "dim": _HIDDEN, "residual": pl.lit(False), "quant_dtype": pl.lit("")}
+    other = first_reason([(~pl.col("use_gated_mlp"), "a layer norm")])
+    return _with_split(pl.concat(_kernel(frame, "norm", name, fields, other) for name in times), *_NORM)
+
+
+def _activations(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """SiLU and product over the columns of one rank; layers without a gate have another activation."""
+    fields = {"rows": pl.col("num_tokens"), "dim": _whole(_INTER / _SHARDS), "quant_dtype": pl.lit("")}
+    other = first_reason([(~pl.col("use_gated_mlp"), "an activation without a gate")])
+    return _with_split(_kernel(frame, "act", "mlp_act", fields, other), *NUMBERS["silu_mul"], "dtype")
+
+
+def _ropes(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """The heads of Q and K of one rank; layers without a gate rotate a part of each head, which is not told."""
+    heads = _whole((pl.col("n_head") + pl.col("n_kv_head")) / _SHARDS)
+    fields = {"rows": pl.col("num_tokens").cast(pl.Int64) * heads, "dim": _whole(_HIDDEN / pl.col("n_head"))}
+    other = first_reason([(~pl.col("use_gated_mlp"), "heads that are rotated in part")])
+    return _with_split(_kernel(frame, "rope", "attn_rope", fields, other), *NUMBERS["rope"], "dtype")
+
+
+def _additions(frame: pl.DataFrame, _: str) -> pl.DataFrame:
+    """The residual, over the whole hidden size."""
+    fields = {"elements": pl.col("num_tokens").cast(pl.Int64) * _HIDDEN}
+    table = _kernel(frame, "add", "add", fields | {"inputs": pl.lit(2), "outputs": pl.lit(1)}, pl.lit(None, pl.String))
+    table = table.with_columns(flop_per_element=pl.lit(1))
+    return _with_split(table, "elements", "inputs", "outputs", "dtype", "flop_per_element")
+
+
+def _kernel(
+    frame: pl.DataFrame, name: str, column: str, fields: Mapping[str, pl.Expr], unusable: pl.Expr
+) -> pl.DataFrame:
+    """Rows of one operation of a layer; an operation that a model lacks is not there."""
+    return frame.filter(pl.col(f"{column}_median_ms").is_not_null()).select(
+        device="gpu",
+        engine=pl.lit("vllm"),
+        version=pl.lit("unknown"),
+        kernel_source=pl.lit(f"vidur_{name}"),
+        dtype=pl.lit("fp16"),
+        time_s=pl.col(f"{column}_median_ms").cast(pl.Float64) * 1e-3,
+        biased=pl.lit(False),
+        unusable=unusable,
+        **fields,
+    )
+
+
+def _with_split(table: pl.DataFrame, *fields: str) -> pl.DataFrame:
+    """Adds which rows are test ones, by the fields of their calls."""
+    return table.with_columns(pl.Series("is_test", is_call_test(table.select(fields).iter_rows())))
 
 
 def _whole(size: pl.Expr) -> pl.Expr:
@@ -90,7 +144,18 @@ _ATTENTION_SIZES = (
     "n_embd", "n_q_head", "n_kv_head", "num_tensor_parallel_workers", "batch_size", "prefill_chunk_size",
     "kv_cache_size", "attn_prefill_median_ms", "attn_decode_median_ms",
 )  # fmt: skip
+_NORM = (*NUMBERS["rmsnorm"], "dtype", "residual")
+_LAYER = {"gpu": TEXT, "use_gated_mlp": TRUTH} | dict.fromkeys(_SIZES, NUMBER)
 FORMATS = (
+    *(
+        Format(families=(family,), columns=_LAYER | {f"{column}_median_ms": NUMBER}, load=load)
+        for family, column, load in (
+            ("rmsnorm", "input_layernorm", _norms),
+            ("silu_mul", "mlp_act", _activations),
+            ("rope", "attn_rope", _ropes),
+            ("elementwise", "add", _additions),
+        )
+    ),
     Format(
         families=("gemm",),
         columns={"gpu": TEXT, "use_gated_mlp": TRUTH} | dict.fromkeys(_SIZES, NUMBER) | _TIMES,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..estimators import Estimate
 from ..hardware import GPU
+from ..kernels import family
 from ..units import format_percent, format_time
 from .text import labelled, paragraphs
 
@@ -35,7 +36,8 @@ def to_text(call: Any, gpu: GPU, estimate: Estimate) -> str:
 
 def headline(call: Any, e: Estimate) -> str:
     """`171 µs (155 to 330 µs), 81 % of the bf16 roofline; limited by tensor; analytical`."""
-    roof = f"{format_percent(e.efficiency, 2)} of the {call.dtype} roofline"
+    of = "slowest pipe" if family(e.family).is_memory_bound else f"{call.dtype} roofline"
+    roof = f"{format_percent(e.efficiency, 2)} of the {of}"
     return f"{format_time(e.time_s)} ({span(e.low_s, e.high_s)}), {roof}; limited by {e.limiter}; {e.origin}"
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..achieved import Achieved
 from ..explanation import Explanation
+from ..features import Features
+from ..kernels import family
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
 from . import estimates, routing, unequal
@@ -31,9 +33,7 @@ def to_text(x: Explanation, rates: Achieved | None = None) -> str:
 
 def _achieved(x: Explanation, rates: Achieved) -> str:
     """What was measured, and which of its two rates can be judged."""
-    math = (
-        f"{format_quantity(rates.flop_per_s, 'FLOP/s')}, {format_percent(rates.math_share)} of the {x.call.dtype} peak"
-    )
+    math = f"{format_quantity(rates.flop_per_s, 'FLOP/s')}, {format_percent(rates.math_share)} of the {x.math} peak"
     dram = f"{format_quantity(rates.bytes_per_s, 'B/s')}, {format_percent(rates.dram_share)} of the DRAM bandwidth"
     judged, other = (math, dram) if rates.bound == "math" else (dram, math)
     side = "above" if rates.bound == "math" else "below"
@@ -50,7 +50,7 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
     grid = " x ".join(f"{extent:,}" for extent in launch.grid)
     choice = ", ".join(f"{name} {value}" for name, value in launch.choice.items())
     resident = counted(launch.occupancy.ctas_per_sm, "CTA")
-    slots, dram = format_percent(load.wave_efficiency), format_quantity(f.dram_bytes, "B")
+    slots = format_percent(load.wave_efficiency)
     return [
         ("tiles", f"{launch.tiles:,}, {launch.choice_source}: {choice}"),
         ("grid", f"{grid} {ctas} of {launch.threads} threads"),
@@ -61,11 +61,25 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
         ("then", _next_launch(x)),
         *routing.lines(x),
         *unequal.lines(x),
-        ("useful", f"{format_percent(f.padding)} of the math, the rest pads edge tiles"),
+        ("useful", _useful(x)),
         ("intensity", f"{f.intensity_over_ridge:.3g} times the ridge of {x.gpu.name}"),
-        ("DRAM", f"{dram}, of which {format_quantity(f.compulsory_bytes, 'B')} are compulsory"),
+        ("DRAM", _dram(f)),
         ("analytical", _analytical(x)),
     ]
+
+
+def _dram(f: Features) -> str:
+    """The traffic and the compulsory part of it, or of compulsory bytes what L2 serves."""
+    moved, compulsory = format_quantity(f.dram_bytes, "B"), format_quantity(f.compulsory_bytes, "B")
+    if f.dram_bytes < f.compulsory_bytes:
+        return f"{moved} of the {compulsory} that are compulsory; L2 has the rest"
+    return f"{moved}, of which {compulsory} are compulsory"
+
+
+def _useful(x: Explanation) -> str:
+    """The part of the math that is not padding, of families that have tiles."""
+    padded = not family(x.estimate.family).is_memory_bound
+    return f"{format_percent(x.features.padding)} of the math, the rest pads edge tiles" if padded else ""
 
 
 def _next_launch(x: Explanation) -> str:

@@ -27,6 +27,7 @@ class TaskGroups:
     reduction_s: Number = 0.0  # a launch that sums partial results afterwards
     before_s: Number = 0.0  # a pass that prepares operands, where `fill_s` is given
     fill_s: Number = None  # what the tasks of the busiest SM wait for their first data and for their last store
+    waits_s: Number = 0.0  # of the busiest SM, where each load waits for the one before: its L2 is not faster
     sm_max_tasks: Number = None  # of the busiest SM, where tasks are unequal and the work above is that of the mean one
     call: Number = None
     then: TaskGroups | None = None

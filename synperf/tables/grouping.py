@@ -81,8 +81,9 @@ def _check(batch: Batch, plan: Plan) -> None:
 def _overlooked(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Iterator[tuple[int, PerfError]]:
     """The first row of each column that has another name of a field and holds something where the field is empty."""
     for name, field in synonyms(batch.columns, kind).items():
-        given, own = batch.columns[name], batch.columns[field]
-        found = next((row for row in rows.tolist() if is_empty(own[row]) and not is_empty(given[row])), None)
+        given, own = batch.columns[name], batch.columns.get(field)
+        empty = (row for row in rows.tolist() if own is None or is_empty(own[row]))
+        found = next((row for row in empty if not is_empty(given[row])), None)
         if found is not None:
             yield found, overlooked(name, field)
 

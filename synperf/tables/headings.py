@@ -60,7 +60,7 @@ def check_spelling(names: Iterable[str], kind: KernelFamily) -> None:
     names = list(names)
     meant = synonyms(names, kind)
     for name, field in meant.items():
-        if field not in names:
+        if field not in names and not ("family" in names and _is_field(name)):  # of rows of another family
             raise overlooked(name, field)
     known = {_bare(name): name for name in (*kind.field_names(), "family", "gpu")}
     for name in [name for name in names if name not in meant]:
@@ -73,7 +73,7 @@ def synonyms(names: Iterable[str], kind: KernelFamily) -> dict[str, str]:
     """Columns that have another name of a field of the family, or of `gpu`, with that field."""
     fields_of = {_bare(word): field for field, words in SYNONYMS.items() for word in words}
     known = (*kind.field_names(), "gpu")
-    found = {name: fields_of.get(_bare(name)) for name in names if not _is_field(name)}
+    found = {name: fields_of.get(_bare(name)) for name in names if name not in known}
     return {name: field for name, field in found.items() if field is not None and field in known}
 
 

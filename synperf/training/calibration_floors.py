@@ -14,6 +14,7 @@ import numpy as np
 from ..estimators.calibration_file import LAUNCH_FLOOR, ZERO_SHOT
 from ..hardware import GPU
 from ..hardware.launch import floor_key, launch_floor
+from ..kernels import family
 from ..measurements import Rows
 from .calibration_choice import FOLDS, Choice, is_better
 from .calibration_hardware import fit_hardware
@@ -75,7 +76,7 @@ def _fitted(rows: Rows, key: str, gpu: GPU, seed: int) -> _Found:
 def _of_others(rows: Rows, tuned: GPU, gpu: GPU) -> _Found:
     """The floor that other calls of the kernel and format were tuned to, where it moved."""
     call = (rows.family[0], rows.kernel[0], rows.fields["dtype"][0])
-    was, now = (launch_floor(one, *call)[0] for one in (gpu, tuned))
+    was, now = (launch_floor(one, *call, family(call[0]).launches_like)[0] for one in (gpu, tuned))
     time_s = estimates(rows, tuned, None)[0]
     return _Found(floor_s=None if was == now else now, why="is that of the kernel's other calls", time_s=time_s)
 

@@ -118,13 +118,13 @@ def _parts(rows: Rows) -> Iterator[Rows]:
 
 
 def _sample(rows: Rows, gpu: GPU) -> _Sample:
-    call = rows.call()
-    f = features(family(rows.family[0]), call, gpu)
+    call, kind = rows.call(), family(rows.family[0])
+    f = features(kind, call, gpu)
     return _Sample(
         time_s=rows.time_s,
         slowest_s=slowest(f, 0.0)[1],
-        launch_s=np.full(len(rows), launch_floor(gpu, rows.family[0], call.kernel, call.dtype)[0]),
-        math_s=f.flop / gpu.peak_flop_per_s(call.dtype),
+        launch_s=np.full(len(rows), launch_floor(gpu, kind.name, call.kernel, call.dtype, kind.launches_like)[0]),
+        math_s=f.flop / gpu.peak_flop_per_s(kind.math(call)),
         dram_s=f.compulsory_bytes / gpu.dram_bytes_per_s,
         bytes_over_l2=f.compulsory_bytes / gpu.l2_bytes,
         least_extent=np.minimum.reduce([rows.fields.get(name, np.zeros(len(rows))) for name in EXTENTS]),

@@ -48,6 +48,9 @@ def evaluate(
     data: Annotated[
         Path | None, typer.Option(metavar="DIR", envvar="SYNPERF_DATA", help="folder of the paper's tables")
     ] = None,
+    biased: Annotated[
+        bool, typer.Option("--biased", help="only rows that were chosen by an error or for being fast or slow")
+    ] = False,
     rows_per_group: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="at most so many of a GPU, engine, kernel and format: 8000")
     ] = None,
@@ -62,7 +65,7 @@ def evaluate(
     asked = Asked(
         family=family_named(family).name, split=None if split is None else splits.check(split),
         recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()),
-        variants=tuple(variant or ()), files=_files(split, rows, data),
+        variants=tuple(variant or ()), biased=biased, files=_files(split, rows, data),
     )  # fmt: skip
     if plot is not None and plot.suffix != ".svg":
         raise FieldError(f"plot: {plot.name} should end in .svg")
@@ -74,7 +77,10 @@ def evaluate(
         _draw(plot, lambda: comparison_plot.of_report(report))
         show(as_json, report.to_dict, lambda: scores.to_text(report))
         return
-    _refuse({"origin": origin}, "is of what `synperf predict` answers; leave it out where recipes are fitted")
+    _refuse(
+        {"origin": origin, "biased": biased},
+        "is of what `synperf predict` answers; leave it out where recipes are fitted",
+    )
     chosen = splits.selection(
         asked.split or splits.NEW_SHAPE, asked.gpus, asked.dtypes, asked.variants,
         rows_per_group=rows_per_group, seed=SEED if seed is None else seed, hold_out=hold_out or (),
@@ -95,6 +101,7 @@ class Asked:
     gpus: tuple[str, ...]
     dtypes: tuple[str, ...]
     variants: tuple[str, ...]
+    biased: bool
     files: tuple[Path, ...]
 
     @property
@@ -116,7 +123,8 @@ def _report(asked: Asked, origin: str | None) -> evaluation.Report:
     with stages() as told:
         report = evaluation.evaluate(
             asked.family, origin, asked.gpus or None,
-            dtypes=asked.dtypes, variants=asked.variants, rows=asked.rows(), source=asked.source(), progress=told,
+            dtypes=asked.dtypes, variants=asked.variants, biased=asked.biased,
+            rows=asked.rows(), source=asked.source(), progress=told,
         )  # fmt: skip
     return report if asked.split is None else report.of_split(TEST)
 

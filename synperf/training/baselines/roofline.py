@@ -28,7 +28,7 @@ def fit(rows: Rows, devices: Devices, _seed: int) -> Predictor:
 def columns(call: Any, gpu: GPU) -> tuple[Number]:
     """Seconds on the nominal roofline, no launch."""
     kind = family_of(call)
-    return (roofline(gpu, call.dtype, kind.flop(call), kind.compulsory_bytes(call)),)
+    return (roofline(gpu, kind.math(call), kind.flop(call), kind.compulsory_bytes(call)),)
 
 
 def factor(roofline_s: np.ndarray, time_s: np.ndarray) -> float:
