@@ -107,8 +107,9 @@ def test_time_never_falls_when_rows_or_elements_grow(drawn, how):
 def test_time_never_falls_in_dim_of_one_alignment_but_for_what_one_cta_moves(drawn, blocks, how):
     """Rows of whole sectors; where a row outgrows its threads, CTAs take fewer rows, and the busiest SM has less."""
     gpu, call = drawn
-    call = replace(call, dim=blocks * WHOLE, **({"vocab": None} if hasattr(call, "vocab") else {}))
-    call = replace(call, top_k=min(call.top_k, call.dim)) if getattr(call, "top_k", None) else call
+    others = {"vocab": None} if hasattr(call, "vocab") else {}
+    others |= {"top_k": min(call.top_k, blocks * WHOLE)} if getattr(call, "top_k", None) else {}
+    call = replace(call, dim=blocks * WHOLE, **others)
     longer = replace(call, dim=(blocks + 1 + int(how * blocks)) * WHOLE)
     one = replace(call, rows=families()[call.FAMILY].launch(call, gpu).choice["rows_per_cta"])
     of_one_cta = slowest(features(families()[call.FAMILY], one, gpu), 0.0)[1]
