@@ -21,6 +21,7 @@ from synperf.features import roofline
 from synperf.kernels import family
 
 MILLION = 1_000_000
+ROUNDS, CALLS = 10, 1000  # of single calls, after one round that warms up
 BUDGETS = {"analytical": (60, 2), "learned": (100, 3)}  # of one warm call in microseconds, of a million in seconds
 
 
@@ -42,16 +43,17 @@ def shapes(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def warm_call_s(gpu: synperf.GPU, origin: str) -> float:
-    """One call at a time, every shape new, from building the call to its estimate."""
-    m, n, k = (x.tolist() for x in shapes(2000))
-    for i in range(200):
-        synperf.predict(Gemm(m=m[i], n=n[i], k=k[i]), gpu, origin=origin)
+    """One call at a time, every shape new, from building the call to its estimate.
+
+    The median of the best of `ROUNDS` rounds: what else a machine does can only add to a time.
+    """
+    m, n, k = (x.tolist() for x in shapes((ROUNDS + 1) * CALLS))
     times = []
-    for i in range(200, 2000):
+    for i in range(len(m)):
         start = time.perf_counter()
         synperf.predict(Gemm(m=m[i], n=n[i], k=k[i]), gpu, origin=origin)
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return min(statistics.median(times[i : i + CALLS]) for i in range(CALLS, len(times), CALLS))
 
 
 def roofline_million(gpu: synperf.GPU, m: np.ndarray, n: np.ndarray, k: np.ndarray) -> np.ndarray:

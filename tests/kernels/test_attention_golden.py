@@ -1,5 +1,7 @@
 """Attention cases with values worked out by hand or in public sources: steps, FLOP, bytes, splits, imbalance."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,42 @@ def test_heads_that_share_keys_fill_one_tile_in_decode():
     call = Attention(batch=200, q_len=1, kv_len=1000, heads=32, kv_heads=8, head_dim=128)
     launch = ATTENTION.launch(call, synperf.gpu("h100_sxm"))
     assert (launch.tiles, launch.choice["heads_per_tile"]) == (200 * 8, 4)
+
+
+def _decode(heads, kv_heads, **given):
+    return Attention(batch=4, q_len=1, kv_len=8192, heads=heads, kv_heads=kv_heads, head_dim=128, **given)
+
+
+def test_up_to_32_heads_share_a_tile_of_tensorrt_llm_and_more_have_tiles_of_their_own():
+    """From 48 heads on decode rows take 8 to 20 times as long, on every measured GPU."""
+    gpu = synperf.gpu("h100_sxm")
+    shared, own = (ATTENTION.launch(_decode(n, 1, engine="trtllm"), gpu) for n in (32, 64))
+    assert (shared.tiles, shared.choice["heads_per_tile"]) == (4, 32)
+    assert (own.tiles, own.choice["heads_per_tile"]) == (4 * 64, 1)
+    others = ATTENTION.launch(_decode(64, 1, engine="vllm"), gpu)
+    assert (others.tiles, others.choice["heads_per_tile"]) == (4, 64)
+
+
+def test_tensorrt_llm_does_not_split_tiles_of_several_heads_over_narrow_keys():
+    gpu = synperf.gpu("l40s")
+    wanted = [(n, kv_dtype) for n in (1, 8) for kv_dtype in ("bf16", "fp8")]
+    calls = {(n, kv): _decode(n * 2, 2, engine="trtllm", kv_dtype=kv) for n, kv in wanted}
+    splits = {which: ATTENTION.launch(call, gpu).choice["num_splits"] for which, call in calls.items()}
+    assert splits[8, "fp8"] == 1
+    assert min(splits[1, "bf16"], splits[8, "bf16"], splits[1, "fp8"]) > 1
+
+
+def test_a_network_sees_windows_single_keys_and_heads_without_company():
+    gpu = synperf.gpu("a100_sxm")
+
+    def seen(call):
+        found = ATTENTION.inputs(call, gpu, 1e-5, 0.9)
+        return {name: found[name] for name in ("windowed", "one_key", "alone", "unpacked")}
+
+    plain = {"windowed": 1.0, "one_key": 1.0, "alone": 1.0, "unpacked": 1.0}
+    call = _decode(32, 8, engine="vllm", kernel="fa2")
+    assert seen(call) == plain
+    assert seen(replace(call, window=128)) == plain | {"windowed": 2.0, "unpacked": 4.0}  # FA2 packs none in a window
+    assert seen(replace(call, kernel="triton", window=128)) == plain | {"windowed": 2.0}
+    assert seen(replace(call, kv_len=1)) == plain | {"one_key": 2.0}
+    assert seen(replace(call, kv_heads=32)) == plain | {"alone": 2.0}
