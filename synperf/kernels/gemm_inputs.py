@@ -50,7 +50,7 @@ def _in_turn(p: Gemm, gpu: GPU) -> dict[str, Number]:
 
     Rows below 1 were timed with their weights in L2, rows above it out of DRAM. Cut to the part where that changes.
     """
-    how, (a_bytes, b_bytes) = _timed(p.engine, p.dtype)
+    how, (a_bytes, b_bytes) = _timed(p.engine, p.dtype, gpu.compute_capability)
     assert p.out_dtype is not None
     weights, l2_bytes = p.batch * (b_bytes * p.k * p.n), gpu.l2_bytes
     copies = minimum(ceil_div(l2_bytes, weights), how.copies) if how.fills_l2 else how.copies
@@ -60,9 +60,9 @@ def _in_turn(p: Gemm, gpu: GPU) -> dict[str, Number]:
 
 
 @lru_cache(maxsize=256)
-def _timed(engine: str | None, dtype: DType) -> tuple[Timed, tuple[float, float]]:
+def _timed(engine: str | None, dtype: DType, compute_capability: str) -> tuple[Timed, tuple[float, float]]:
     """How the engine's rows were timed, and bytes of one value of A and of B."""
-    return timed(engine or default_engine("gemm", dtype), dtype), value_bytes(dtype)
+    return timed(engine or default_engine("gemm", dtype, compute_capability), dtype), value_bytes(dtype)
 
 
 def _cut(x: Number) -> Number:
