@@ -183,7 +183,8 @@ def declined(weights: Weights, want: Wanted) -> str:
     pairs, served = _serving(weights, want)
     measured = _measured([card for card, _ in pairs], served)
     if _is_of_another_maker(want.maker, measured):
-        return f"learned: no GPU of {maker(want.maker).name} was measured in {want.dtype}, and networks know its makers alone"
+        name, known = maker(want.maker).name, "networks answer for the makers of measured ones alone"
+        return f"learned: no GPU of {name} was measured in {want.dtype}, and {known}"
     least, most = _ridges(measured, served)
     has = f"{want.ridge:.0f} FLOP per byte of DRAM in {want.dtype}"
     return f"learned: this GPU has {has}, measured ones {least:.0f} to {most:.0f}, too far off for their network"

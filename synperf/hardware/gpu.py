@@ -46,10 +46,10 @@ class GPU:
     registers_per_sm: int
     max_registers_per_thread: int
     max_threads_per_cta: int
+    warp_size: int = 32  # threads
     max_warps_per_sm: int
     max_ctas_per_sm: int
     power_w: float
-    warp_size: int = 32  # threads
     nvlink_bytes_per_s: float  # per GPU, one direction; 0 where there is none
     pcie_bytes_per_s: float  # one direction
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -62,7 +62,9 @@ def resolve(
             return engine, str(rule["kernel"])
     if capability(compute_capability).maker != NVIDIA and engine != PLAIN:
         on = _where(compute_capability)
-        raise UnsupportedError(f"engine: no {family} kernel of {engine} for {dtype} is known {on}; right would be {PLAIN}")
+        raise UnsupportedError(
+            f"engine: no {family} kernel of {engine} for {dtype} is known {on}; right would be {PLAIN}"
+        )
     known = sorted({str(d) for rule in rules for d in rule["dtype"]})
     raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}; it has {', '.join(known) or 'none'}")
 

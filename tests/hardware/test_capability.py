@@ -70,7 +70,13 @@ def test_a_cu_has_waves_of_64_on_four_simds_and_512_kib_of_registers(key, waves,
 
 
 def test_targets_of_other_makers_are_no_versions():
-    assert [major_minor(key) for key in ("9.0", "10.3", "9", "gfx942", "xe2")] == [(9, 0), (10, 3), (9, 0), (0, 0), (0, 0)]
+    assert [major_minor(key) for key in ("9.0", "10.3", "9", "gfx942", "xe2")] == [
+        (9, 0),
+        (10, 3),
+        (9, 0),
+        (0, 0),
+        (0, 0),
+    ]
 
 
 def test_capabilities_are_apart_by_minor_versions_and_targets_of_other_makers_by_more_than_any():

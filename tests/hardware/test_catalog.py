@@ -133,7 +133,9 @@ def test_an_unknown_name_is_told_with_the_nearest():
         gpu("h21")
 
 
-@pytest.mark.parametrize("name", ["mi300a", "MI 50", "AMD Radeon 7900", "gaudi3", "Intel Gaudi 2", "tpu_v5e", "Arc A770"])
+@pytest.mark.parametrize(
+    "name", ["mi300a", "MI 50", "AMD Radeon 7900", "gaudi3", "Intel Gaudi 2", "tpu_v5e", "Arc A770"]
+)
 def test_an_unknown_name_of_another_maker_is_told_those_that_the_catalog_has(name):
     with pytest.raises(UnknownNameError) as error:
         gpu(name)
