@@ -68,7 +68,8 @@ def capability(key: str) -> ComputeCapability:
 
 def sources(maker: str) -> Mapping[str, str]:
     """Where each field of the table comes from, for the GPUs of one maker."""
-    return _table()["sources"] | _table()["sources_of"].get(maker, {})
+    own: dict[str, str] = _table()["sources_of"].get(maker, {})
+    return _table()["sources"] | own
 
 
 @cache

@@ -23,7 +23,7 @@ PLAIN = "plain"  # no engine
 
 
 def default_engine(family: str, dtype: DType, compute_capability: str) -> str:
-    """`torch` for GEMM in 16 bits and more, `vllm` for quantised formats and all else, `plain` on other makers' GPUs."""
+    """`torch` for GEMM in 16 bits and more, `vllm` for quantised formats and all else; `plain` for other makers."""
     if capability(compute_capability).maker != NVIDIA:
         return PLAIN
     return "torch" if family == "gemm" and dtype in _PLAIN_TORCH else "vllm"
@@ -43,8 +43,8 @@ def resolve(
 
     Raises:
         FieldError: no engine or kernel has that name.
-        UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format, or
-            the GPU is of a maker that it does not run on.
+        UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format,
+            or the GPU is of a maker that it does not run on.
     """
     engine = engine or default_engine(family, dtype, compute_capability)
     if engine not in engines():

@@ -140,8 +140,8 @@ def test_an_unknown_name_of_another_maker_is_told_those_that_the_catalog_has(nam
     with pytest.raises(UnknownNameError) as error:
         gpu(name)
     assert str(error.value) == (
-        f"no GPU named {name!r}; those of other makers than NVIDIA are b60, mi100, mi210, mi250, mi300x, mi325x, mi355x, "
-        "and a file of one's own works, such as my_gpu.toml"
+        f"no GPU named {name!r}; those of other makers than NVIDIA are b60, mi100, mi210, mi250, mi300x, mi325x, "
+        "mi355x, and a file of one's own works, such as my_gpu.toml"
     )
 
 
