@@ -9,8 +9,9 @@ import numpy as np
 from ..features import PIPES, Features, features
 from ..hardware import GPU
 from ..hardware.launch import launch_floor
+from ..hardware.makers import maker
 from ..kernels import KernelFamily
-from ..kernels.dispatch import resolve
+from ..kernels.dispatch import PLAIN, resolve
 from ..numeric import Number, is_array, maximum
 from ..version import VERSION
 from .estimate import Estimate
@@ -46,9 +47,17 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
         efficiency=f.roofline_s / time_s,
         limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
         origin=ORIGIN,
-        assumptions=gpu.assumptions + assumed + family.assumptions(call, gpu),
+        assumptions=gpu.assumptions + assumed + _engine(gpu, call.engine, engine) + family.assumptions(call, gpu),
         versions={"synperf": VERSION, "analytical": "1"},
     )
+
+
+def _engine(gpu: GPU, given: str | None, engine: str) -> tuple[str, ...]:
+    """That no engine stands in for the one that was left open."""
+    if given is not None or engine != PLAIN:
+        return ()
+    name = maker(gpu.maker).name
+    return (f"engine: no engine's kernels are known on {name}'s GPUs, so {PLAIN} describes the kernel of least cost",)
 
 
 def slowest(f: Features, launch_s: float) -> tuple[int | np.ndarray, Number]:

@@ -21,10 +21,11 @@ from .. import hardware
 from ..errors import UnsupportedError
 from ..features import Features, features
 from ..hardware import GPU, DType
+from ..hardware.makers import maker
 from ..hardware.rates import rates as rates_of
 from ..kernels import KernelFamily
 from ..kernels.base import take, values_of
-from ..kernels.dispatch import resolve
+from ..kernels.dispatch import PLAIN, resolve
 from ..numeric import Number, maximum
 from ..version import VERSION
 from .analytical import LIMITERS, slowest
@@ -75,7 +76,7 @@ class Answer:
 
 
 class Wanted(NamedTuple):
-    """What an answer is chosen by: the GPU and its balance, the format, who runs which kernel, and the variant."""
+    """What an answer is chosen by: the GPU, its balance and maker, the format, who runs which kernel, the variant."""
 
     gpu: str
     ridge: float  # FLOP per byte of DRAM at which the GPU is in balance, in the format; 0 where it does not matter
@@ -83,6 +84,7 @@ class Wanted(NamedTuple):
     engine: str
     kernel: str
     variant: str
+    maker: str = ""  # of the GPU; "" where it does not matter
 
 
 def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
@@ -101,12 +103,12 @@ def _wanted(
     kind: KernelFamily, gpu: GPU, dtype: DType, math: DType, engine: str | None, kernel: str | None, variant: str
 ) -> Wanted:
     label = resolve(kind.name, dtype, gpu.compute_capability, engine, kernel)
-    return Wanted(gpu.key, rates_of(gpu, math).ridge_flop_per_byte, dtype, *label, variant)
+    return Wanted(gpu.key, rates_of(gpu, math).ridge_flop_per_byte, dtype, *label, variant, gpu.maker)
 
 
 def of_any_balance(want: Wanted) -> Wanted:
     """The same, where rows of the GPU's own tell how far the network is off: no GPU is too far from measured ones."""
-    return want._replace(ridge=0.0)
+    return want._replace(ridge=0.0, maker="")
 
 
 def by_variant(kind: KernelFamily, call: Any) -> list[tuple[np.ndarray, Any]]:
@@ -182,7 +184,7 @@ def _required(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | No
 
 def _why_not(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | None) -> str:
     """Why there is no learned answer."""
-    if want.engine == "plain":
+    if want.engine == PLAIN:
         return "no weights for engine=plain, which is the analytical estimate"
     declined_because = declined(weights, want) if weights else ""
     what = f"{kind.name} in {call.dtype}{f', {want.variant}' if want.variant else ''}"
@@ -194,7 +196,11 @@ def declined(weights: Weights, want: Wanted) -> str:
     if choose(weights, want) is not None or choose(weights, of_any_balance(want)) is None:
         return ""
     pairs, served = _serving(weights, want)
-    least, most = _ridges(_measured([card for card, _ in pairs], served), served)
+    measured = _measured([card for card, _ in pairs], served)
+    if _is_of_another_maker(want.maker, measured):
+        name, known = maker(want.maker).name, "networks answer for the makers of measured ones alone"
+        return f"learned: no GPU of {name} was measured in {want.dtype}, and {known}"
+    least, most = _ridges(measured, served)
     has = f"{want.ridge:.0f} FLOP per byte of DRAM in {want.dtype}"
     return f"learned: this GPU has {has}, measured ones {least:.0f} to {most:.0f}, too far off for their network"
 
@@ -336,8 +342,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
     general network, and last the middle of all kernels there.
     """
-    gpu, ridge, dtype, engine, kernel, _ = want
-    if engine == "plain":  # no engine: the analytical estimate by definition
+    gpu, ridge, dtype, engine, kernel, *_ = want
+    if engine == PLAIN:  # no engine: the analytical estimate by definition
         return None
     pairs, served = _serving(weights, want)
     outside = () if served is dtype else ("dtype",)
@@ -345,6 +351,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     measured = _measured([card for card, _ in pairs], served)
     away = () if gpu in measured else ("gpu",)
     is_far = ridge > 0 and gpu not in measured and _is_far(ridge, *_ridges(measured, served))
+    is_far |= _is_of_another_maker(want.maker, measured)
     for group, scope, beyond, sentence in (
         (f"{gpu}.{engine}.{kernel}", KNOWN, (), ""),
         (f"{gpu}.*.{kernel}", KNOWN, (), f"learned: the middle of the engines that run {kernel} stands for {engine}"),
@@ -384,6 +391,12 @@ def _ridges(gpus: Iterable[str], dtype: DType) -> tuple[float, float]:
     """Least and most FLOP per byte among those of the GPUs that the catalog has; 0 and infinity where it has none."""
     found = [hardware.gpu(key).ridge_flop_per_byte(dtype) for key in set(gpus) & set(hardware.keys())]
     return (min(found), max(found)) if found else (0.0, float("inf"))
+
+
+def _is_of_another_maker(maker: str, gpus: Iterable[str]) -> bool:
+    """Whether those of the GPUs that the catalog has are all of other makers."""
+    makers = {hardware.gpu(key).maker for key in set(gpus) & set(hardware.keys())}
+    return bool(maker and makers) and maker not in makers
 
 
 def _is_far(ridge: float, least: float, most: float) -> bool:

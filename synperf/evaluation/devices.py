@@ -8,6 +8,7 @@ from statistics import median
 
 from .. import hardware
 from ..hardware import GPU, Calibration
+from ..hardware.capability import apart
 
 
 def published(gpus: Iterable[str], held_out: Iterable[str]) -> dict[str, GPU]:
@@ -48,7 +49,7 @@ def _median(values: Iterable[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def _apart(gpu: GPU, other: GPU) -> tuple[bool, bool, int, int]:
+def _apart(gpu: GPU, other: GPU) -> tuple[bool, bool, float, int]:
     """How far two GPUs are: the order of `hardware.records.nearest_measured`, which knows no GPU to leave out."""
-    steps = abs((other.cc[0] - gpu.cc[0]) * 10 + other.cc[1] - gpu.cc[1])
+    steps = apart(gpu.compute_capability, other.compute_capability)
     return steps != 0, other.architecture != gpu.architecture, steps, abs(other.num_sms - gpu.num_sms)

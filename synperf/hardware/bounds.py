@@ -9,7 +9,6 @@ from typing import Any
 from .fields import range_of
 
 CLOCKS = ("base_clock_hz", "clock_hz", "max_clock_hz")  # ascending
-_WARP = 32  # threads
 
 
 def between(field: str, value: float, why: str, known: Mapping[str, Any]) -> tuple[float, str]:
@@ -59,9 +58,10 @@ def _as_stated(why: str, stated: Mapping[str, Any]) -> str:
 def _threads(stated: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, tuple[int, str]]:
     threads, warps = "max_threads_per_cta", "max_warps_per_sm"
     most = int(stated.get(threads, limits[threads]))
-    held = _WARP * int(stated.get(warps, limits[warps]))
+    warp = int(stated.get("warp_size", limits["warp_size"]))
+    held = warp * int(stated.get(warps, limits[warps]))
     if most > held and threads not in stated:
-        return {threads: (held, f"{_WARP} times {warps}, as stated")}
+        return {threads: (held, f"{warp} times {warps}, as stated")}
     if most > held and warps not in stated:
-        return {warps: (ceil(most / _WARP), f"as stated {threads} needs")}
+        return {warps: (ceil(most / warp), f"as stated {threads} needs")}
     return {}

@@ -1,4 +1,4 @@
-"""Limits of one SM by compute capability, from compute_capability.toml."""
+"""Limits of one SM by compute capability, from compute_capability.toml; of other makers' GPUs by compiler target."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ class ComputeCapability:
     """What one SM of this compute capability holds at once, and how it hands it out."""
 
     key: str
+    maker: str  # a table of makers.toml
+    warp_size: int  # threads
     fp32_lanes_per_sm: int
     xu_op_per_clk_per_sm: int
     max_ctas_per_sm: int
@@ -39,20 +42,20 @@ class ComputeCapability:
 
 
 GPU_FIELDS = (  # what every GPU of the capability inherits
-    "xu_op_per_clk_per_sm", "shared_bytes_per_clk_per_sm", "shared_bytes_per_sm", "shared_bytes_per_cta",
+    "warp_size", "xu_op_per_clk_per_sm", "shared_bytes_per_clk_per_sm", "shared_bytes_per_sm", "shared_bytes_per_cta",
     "reserved_shared_bytes_per_cta", "shared_granularity_bytes", "registers_per_sm", "max_registers_per_thread",
     "max_threads_per_cta", "max_warps_per_sm", "max_ctas_per_sm",
 )  # fmt: skip
 
 
 def capabilities() -> tuple[str, ...]:
-    """Every compute capability in the table, ascending."""
-    return tuple(key for key in _table() if key not in ("common", "sources"))
+    """Every compute capability in the table, those of NVIDIA ascending, then the targets of other makers."""
+    return tuple(key for key in _table() if key not in ("common", "sources", "sources_of"))
 
 
 @cache
 def capability(key: str) -> ComputeCapability:
-    """The limits of one SM, e.g. of `"9.0"`.
+    """The limits of one SM, e.g. of `"9.0"` or `"gfx942"`.
 
     Raises:
         UnknownNameError: not in the table.
@@ -63,9 +66,25 @@ def capability(key: str) -> ComputeCapability:
     return ComputeCapability(key=key, **(fields | {"carveouts_bytes": tuple(fields["carveouts_bytes"])}))
 
 
-def sources() -> Mapping[str, str]:
-    """Where each field of the table comes from."""
-    return _table()["sources"]
+def sources(maker: str) -> Mapping[str, str]:
+    """Where each field of the table comes from, for the GPUs of one maker."""
+    own: dict[str, str] = _table()["sources_of"].get(maker, {})
+    return _table()["sources"] | own
+
+
+@cache
+def major_minor(key: str) -> tuple[int, int]:
+    """`"9.0"` as (9, 0); (0, 0) for the target of another maker, which is no compute capability."""
+    major, _, minor = key.partition(".")
+    return (int(major), int(minor or 0)) if major.isdigit() else (0, 0)
+
+
+def apart(one: str, other: str) -> float:
+    """How far two compute capabilities are from each other, in minor versions; infinite between other targets."""
+    if one == other:
+        return 0.0
+    (major, minor), (other_major, other_minor) = major_minor(one), major_minor(other)
+    return float(abs((major - other_major) * 10 + minor - other_minor)) if major and other_major else inf
 
 
 @cache

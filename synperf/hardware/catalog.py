@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import FieldError, UnknownNameError
 from .fields import check, show
 from .gpu import GPU
+from .makers import NVIDIA
 from .names import FOLDER, is_of_another_maker, keys, resolve
 from .parse import build, parse, printable, read_text, toml
 from .partial import complete
@@ -75,7 +76,8 @@ def _by_name(name: str) -> GPU:
 
 def _unknown(name: str) -> UnknownNameError:
     if is_of_another_maker(name):
-        known = "the catalog holds NVIDIA GPUs only so far, but a file of one's own works, such as my_gpu.toml"
+        others = ", ".join(one.key for one in gpus() if one.maker != NVIDIA)
+        known = f"those of other makers than NVIDIA are {others}, and a file of one's own works, such as my_gpu.toml"
         return UnknownNameError(f"no GPU named {name!r}; {known}")
     return UnknownNameError.among("GPU", name, keys())
 

@@ -14,7 +14,7 @@ Document = dict[str, Any]  # a GPU file, checked field by field
 
 TEXTS = ("name", "architecture", "compute_capability")
 COUNTS = (
-    "num_sms", "shared_bytes_per_sm", "shared_bytes_per_cta", "reserved_shared_bytes_per_cta",
+    "num_sms", "warp_size", "shared_bytes_per_sm", "shared_bytes_per_cta", "reserved_shared_bytes_per_cta",
     "shared_granularity_bytes", "registers_per_sm", "max_registers_per_thread", "max_threads_per_cta",
     "max_warps_per_sm", "max_ctas_per_sm",
 )  # fmt: skip

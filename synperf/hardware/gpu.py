@@ -9,12 +9,15 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from .calibration import Calibration, plain_fields, revived
+from .capability import capability, major_minor
 from .dtype import DType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GPU:
     """Published limits of one GPU. Rates are dense (no structured sparsity) and count a multiply-add as two FLOP.
+
+    Of other makers' GPUs an SM is a CU or an Xe core, a warp a wave or a sub-group: `makers.py` has the words.
 
     Three clocks: `base_clock_hz` is guaranteed, `clock_hz` is the one that the published peak implies and at
     which times are computed, `max_clock_hz` is the highest that the part can reach and bounds `floor_s`.
@@ -43,6 +46,7 @@ class GPU:
     registers_per_sm: int
     max_registers_per_thread: int
     max_threads_per_cta: int
+    warp_size: int = 32  # threads
     max_warps_per_sm: int
     max_ctas_per_sm: int
     power_w: float
@@ -59,14 +63,20 @@ class GPU:
 
     @property
     def cc(self) -> tuple[int, int]:
-        """Compute capability as (major, minor)."""
-        return _major_minor(self.compute_capability)
+        """Compute capability as (major, minor); (0, 0) for a GPU of another maker, which has none."""
+        return major_minor(self.compute_capability)
+
+    @property
+    def maker(self) -> str:
+        """`nvidia`, `amd` or `intel`."""
+        return capability(self.compute_capability).maker
 
     @property
     def l2_port_bytes_per_s(self) -> float:
         """What one SM can move from and to L2: 64 bytes per clock.
 
-        Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018.
+        Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018; CUs: ROCm
+        Compute Profiler documentation, vector L1 cache. Taken for Xe cores too.
         """
         return 64.0 * self.clock_hz
 
@@ -105,12 +115,6 @@ class GPU:
             for d in DType
             if not d.is_mixed and (d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm)
         )
-
-
-@lru_cache(maxsize=64)
-def _major_minor(compute_capability: str) -> tuple[int, int]:
-    major, minor = compute_capability.split(".")
-    return int(major), int(minor)
 
 
 @lru_cache(maxsize=4096)

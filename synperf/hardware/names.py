@@ -10,7 +10,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "gpus"
 _SEPARATORS = re.compile(r"[\s_./-]+")
-_MAKERS = re.compile(r"^(?:nvidia|tesla|geforce|quadro)+")
+_MAKERS = re.compile(r"^(?:nvidia|tesla|geforce|quadro|amd|intel|instinct)+")
 _OTHERS = re.compile(r"^(?:amd|intel|google|cloud|habana|instinct)*(?:mi\d|rx\d|radeon|gaudi|tpu|b60(?!\d)|arc)")
 
 

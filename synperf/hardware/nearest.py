@@ -8,9 +8,11 @@ from math import log
 from typing import Any
 
 from ..errors import FieldError
+from .capability import capability
 from .dtype import DType
 from .fields import NUMBERS, PEAKS, Document, show
 from .gpu import GPU
+from .makers import NVIDIA
 from .parse import flop_per_clk_per_sm
 
 _FAR = log(8)  # a reference without a given format counts as one that is eight times off
@@ -42,14 +44,19 @@ def _require_no_slip(architecture: str, known: Iterable[str], where: str) -> Non
 
 
 def nearest(document: Document, where: str, candidates: Iterable[GPU]) -> GPU:
-    """The most alike of the GPUs of the same compute capability, else of the same architecture, else major version.
+    """The most alike of the GPUs of the same compute capability, else of the same architecture, else major version,
+    else maker, which is NVIDIA where the file says nothing of it.
 
     Alike per SM and per clock, so that a larger chip of the same kind stays near; where the file has no SMs or no
     clock, alike as a whole.
     """
-    pool = everyone = list(candidates)
-    major = str(document.get("compute_capability")).partition(".")[0]
-    pool = [gpu for gpu in everyone if gpu.compute_capability.partition(".")[0] == major] or pool
+    everyone = list(candidates)
+    stated = document.get("compute_capability")
+    maker = capability(stated).maker if stated else NVIDIA
+    pool = [gpu for gpu in everyone if gpu.maker == maker] or everyone
+    if stated:
+        major = stated.partition(".")[0]
+        pool = [gpu for gpu in everyone if gpu.compute_capability.partition(".")[0] == major] or pool
     for field in ("architecture", "compute_capability"):
         pool = [gpu for gpu in everyone if getattr(gpu, field) == document.get(field)] or pool
     if {"num_sms", "clock_hz"} <= set(document):

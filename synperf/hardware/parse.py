@@ -92,7 +92,8 @@ def build(document: Document, key: str, where: str, assumptions: tuple[str, ...]
     missing = [field for field in NUMBERS if field not in values]
     if missing or not rates["fma"].get(DType.FP32):
         raise FieldError(f"{where}: {missing[0] if missing else PER_CLOCK['fma'] + '.fp32'} is missing")
-    sources = {field: text for field, text in capability.sources().items() if field in inherited.keys() - document}
+    inherited_from = capability.sources(capability.capability(document["compute_capability"]).maker)
+    sources = {field: text for field, text in inherited_from.items() if field in inherited.keys() - document}
     gpu = GPU(
         key=key,
         **{field: values[field] for field in (*TEXTS, *NUMBERS)},

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import FieldError
 from .calibration import Calibration
+from .capability import apart
 from .fields import show
 from .gpu import GPU
 from .names import head
@@ -92,6 +93,5 @@ def nearest_measured(gpu: GPU) -> str:
 
 def _distance(gpu: GPU, fields: dict[str, Any]) -> tuple[bool, bool, float, float]:
     """Sort key: capability and architecture first, then how far the capability is, then the number of SMs."""
-    major, minor = (int(part) for part in fields["compute_capability"].split("."))
-    apart = abs((major - gpu.cc[0]) * 10 + minor - gpu.cc[1])
-    return apart != 0, fields["architecture"] != gpu.architecture, float(apart), abs(fields["num_sms"] - gpu.num_sms)
+    steps = apart(fields["compute_capability"], gpu.compute_capability)
+    return steps != 0, fields["architecture"] != gpu.architecture, steps, abs(fields["num_sms"] - gpu.num_sms)

@@ -21,6 +21,7 @@ from .attention_tiles import tiles_per_head, tiling
 from .attention_traits import Traits, traits
 from .attention_work import kv_bytes, out_bytes, work
 from .base import KernelFamily
+from .dispatch import PLAIN
 
 
 def flop(p: Attention) -> Number:
@@ -42,7 +43,7 @@ def _page_table_bytes(p: Attention, keys: Number) -> Number:
 
 def prepared_bytes(p: Attention, t: Traits) -> Number:
     """Traffic of the engine's pass before: new keys and values are read, and written to the cache; by some, Q too."""
-    if p.engine == "plain":
+    if t.engine == PLAIN:
         return 0.0
     queries = requests(p)
     new = queries.total(queries.q)

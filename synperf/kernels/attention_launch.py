@@ -11,8 +11,10 @@ from .attention_call import Attention
 from .attention_traits import traits
 from .attention_work import Work, work
 from .base import Launch
+from .dispatch import PLAIN
 
-_MMA_THREADS = 128  # four warps
+_MMA_WARPS = 4
+_MMA_THREADS = 128  # four warps of 32
 _BLACKWELL_THREADS = 512  # FlashAttention-4: two softmax warpgroups, one that rescales, one that loads and multiplies
 _BLACKWELL_REGISTERS = 128  # 65,536 / 512
 _OTHER_REGISTERS = 64  # addresses, maxima, sums, fragments; an estimate
@@ -65,7 +67,7 @@ def _resources(
         threads = int(128 * (1 + -(-rows // 64)))
         registers = gpu.registers_per_sm // threads // 8 * 8
     else:
-        threads = _MMA_THREADS
+        threads = max(_MMA_THREADS, _MMA_WARPS * gpu.warp_size)
         registers = int(rows * (v_head_dim + columns) / threads) + _OTHER_REGISTERS
     registers = min(registers, gpu.max_registers_per_thread)
     shared_bytes = int((rows * head_dim + stages * columns * max(head_dim, v_head_dim)) * dtype.bytes)
@@ -100,8 +102,8 @@ def mean_tasks(w: Work, gpu: GPU, dtype: DType) -> TaskGroups:
 
 def assumptions(p: Attention, gpu: GPU) -> tuple[str, ...]:
     """What is in the time besides attention itself."""
-    if p.engine == "plain":
-        return ()
     t = traits(gpu, p.dtype, p.engine, p.kernel)
+    if t.engine == PLAIN:
+        return ()
     queries = ", and queries rotated" if t.prepares_queries else ""
     return (f"dram: with {t.kernel}, new keys and values are written to the cache{queries} in a pass before",)

@@ -19,6 +19,7 @@ from .dispatch import resolve
 class Traits:
     """`dims` are head dimensions, ascending; up to each, `rows` of Q meet `columns` of K and V in one step."""
 
+    engine: str
     kernel: str
     longest_first: bool
     packs_always: bool
@@ -42,7 +43,7 @@ def traits(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Tr
     Raises:
         UnsupportedError: the kernel does not run on the GPU's compute capability; else as `dispatch.resolve`.
     """
-    _, name = resolve("attention", dtype, gpu.compute_capability, engine, kernel)
+    engine, name = resolve("attention", dtype, gpu.compute_capability, engine, kernel)
     listed = _kernels()[name]
     if gpu.compute_capability not in listed.get("cc", [gpu.compute_capability]):
         runs_on = ", ".join(listed["cc"])
@@ -53,6 +54,7 @@ def traits(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Tr
     if dtype is DType.FP8:
         tiles = listed.get("fp8_tiles", tiles)
     return Traits(
+        engine=engine,
         kernel=name,
         longest_first=listed["order"] == "longest_first",
         packs_always=listed["packs"] == "always",

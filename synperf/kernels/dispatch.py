@@ -1,7 +1,8 @@
 """Which engine and kernel a call means: as given, else what the engine dispatches for this format and GPU.
 
 Rules are data: `engines/*.toml` (engine, dtype, compute capability -> kernel) and `kernel_sources.toml` (the
-names that measured tables use -> canonical names).
+names that measured tables use -> canonical names). A rule, or all of a file, holds on the GPUs of the `makers` that it
+names; of NVIDIA's, where it names none.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ from typing import Any, NamedTuple
 
 from ..errors import FieldError, UnknownNameError, UnsupportedError
 from ..hardware import DType
+from ..hardware.capability import capability
+from ..hardware.makers import NVIDIA, maker
 
 _FOLDER = Path(__file__).parent
 _PLAIN_TORCH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16)
+PLAIN = "plain"  # no engine
 
 
 @lru_cache(maxsize=1024)
-def default_engine(family: str, dtype: DType) -> str:
-    """`torch` for GEMM in 16 bits and more, and the engine that says so of a family; `vllm` for all else."""
+def default_engine(family: str, dtype: DType, compute_capability: str) -> str:
+    """`plain` for other makers' GPUs; else `torch` for GEMM in 16 bits and more, the engine that says so of a family,
+    and `vllm` for all else.
+    """
+    if capability(compute_capability).maker != NVIDIA:
+        return PLAIN
     if family == "gemm":
         return "torch" if dtype in _PLAIN_TORCH else "vllm"
     return next((name for name in engines() if family in _rules(name).get("default_for", ())), "vllm")
@@ -40,23 +48,60 @@ def resolve(
 
     Raises:
         FieldError: no engine or kernel has that name.
-        UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format.
+        UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format,
+            or the GPU is of a maker that it does not run on.
     """
-    engine = engine or default_engine(family, dtype)
+    engine = engine or default_engine(family, dtype, compute_capability)
     if engine not in engines():
         raise FieldError(f"engine: {UnknownNameError.among('engine', engine, engines())}")
     if kernel is not None:
         name = canonical(family, kernel, dtype)
+        _require_runs(family, name, compute_capability)
         formats = formats_of(family, name)
         if formats and dtype not in formats:
             raise UnsupportedError(f"kernel: {name} multiplies {', '.join(sorted(formats))}, not {dtype}")
         return engine, name
-    rules = _rules(engine).get(family, [])
+    rules = [rule for rule in _rules(engine).get(family, []) if _runs_on(rule, engine, compute_capability)]
     for rule in rules:
         if dtype in rule["dtype"] and compute_capability in rule.get("cc", [compute_capability]):
             return engine, str(rule["kernel"])
+    if capability(compute_capability).maker != NVIDIA and engine != PLAIN:
+        on = _where(compute_capability)
+        raise UnsupportedError(
+            f"engine: no {family} kernel of {engine} for {dtype} is known {on}; right would be {PLAIN}"
+        )
     known = sorted({str(d) for rule in rules for d in rule["dtype"]})
     raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}; it has {', '.join(known) or 'none'}")
+
+
+def _runs_on(rule: dict[str, Any], engine: str, compute_capability: str) -> bool:
+    """Whether a rule holds on GPUs of the capability's maker."""
+    makers = rule.get("makers", _rules(engine).get("makers", [NVIDIA]))
+    return capability(compute_capability).maker in makers
+
+
+def _require_runs(family: str, kernel: str, compute_capability: str) -> None:
+    """Raise UnsupportedError for a kernel that no rule has on GPUs of another maker than NVIDIA."""
+    if capability(compute_capability).maker == NVIDIA or kernel in _kernels_on(family, compute_capability):
+        return
+    known, on = ", ".join(sorted(_kernels_on(family, compute_capability))), _where(compute_capability)
+    raise UnsupportedError(f"kernel: {kernel} is not known to run {on}; right would be {known}")
+
+
+def _where(compute_capability: str) -> str:
+    """`on gfx942 of AMD`."""
+    return f"on {compute_capability} of {maker(capability(compute_capability).maker).name}"
+
+
+@cache
+def _kernels_on(family: str, compute_capability: str) -> frozenset[str]:
+    """Kernels of a family that some engine's rule has on the GPUs of the capability's maker."""
+    return frozenset(
+        str(rule["kernel"])
+        for engine in engines()
+        for rule in _rules(engine).get(family, [])
+        if _runs_on(rule, engine, compute_capability)
+    )
 
 
 class Timed(NamedTuple):

@@ -51,7 +51,7 @@ def _in_turn(p: Gemm, gpu: GPU) -> tuple[Number, Number]:
 
     Rows below 1 were timed with their weights in L2, rows above it out of DRAM. Cut to the part where that changes.
     """
-    how, (a_bytes, b_bytes, c_bytes) = _timed(p.engine, p.dtype, p.out_dtype)
+    how, (a_bytes, b_bytes, c_bytes) = _timed(p.engine, p.dtype, p.out_dtype, gpu.compute_capability)
     m, n, k, batch, l2_bytes = p.m, p.n, p.k, p.batch, gpu.l2_bytes
     weights = batch * (b_bytes * k * n)
     copies = minimum(ceil_div(l2_bytes, weights), how.copies) if how.fills_l2 else how.copies
@@ -61,9 +61,12 @@ def _in_turn(p: Gemm, gpu: GPU) -> tuple[Number, Number]:
 
 
 @lru_cache(maxsize=256)
-def _timed(engine: str | None, dtype: DType, out_dtype: DType | None) -> tuple[Timed, tuple[float, float, float]]:
+def _timed(
+    engine: str | None, dtype: DType, out_dtype: DType | None, compute_capability: str
+) -> tuple[Timed, tuple[float, float, float]]:
     """How the engine's rows were timed, and bytes of one value of A, of B and of C."""
-    return timed(engine or default_engine("gemm", dtype), dtype), operand_value_bytes(dtype, out_dtype)
+    engine = engine or default_engine("gemm", dtype, compute_capability)
+    return timed(engine, dtype), operand_value_bytes(dtype, out_dtype)
 
 
 def _cut(x: Number) -> Number:

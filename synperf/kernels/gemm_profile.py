@@ -17,6 +17,8 @@ import numpy as np
 
 from ..errors import FieldError, FileFormatError
 from ..hardware import GPU, DType
+from ..hardware.capability import apart, capabilities, capability
+from ..hardware.makers import NVIDIA
 from ..numeric import ceil_div, is_array
 from .base import num_calls
 from .fields import dtype_of, whole
@@ -77,7 +79,7 @@ class TileProfile:
         near = {r.compute_capability for r in fitting if _style(r.compute_capability) == _style(gpu.compute_capability)}
         if not near:
             return [], ""
-        best = min(near, key=lambda cc: (abs(float(cc) - float(gpu.compute_capability)), cc))
+        best = min(near, key=lambda cc: (apart(cc, gpu.compute_capability), cc))
         return [r for r in fitting if r.compute_capability == best], best
 
 
@@ -143,7 +145,10 @@ def _from_name(row: dict[str, str], m: int, n: int) -> tuple[int, int, int | Non
     return (*ways[0], named.tile_k, 1)  # a persistent grid: its size says nothing of the tiles
 
 
-def _style(compute_capability: str) -> int:
+def _style(compute_capability: str) -> int | str:
+    """The instruction set; of another maker the target itself."""
+    if compute_capability in capabilities() and capability(compute_capability).maker != NVIDIA:
+        return compute_capability
     try:
         major = int(float(compute_capability))
     except (ValueError, OverflowError):

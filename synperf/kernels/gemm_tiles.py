@@ -1,7 +1,9 @@
 """The tiles that GEMM libraries ship, by architecture, and the resources that one CTA of each takes.
 
 Source: CUTLASS, `media/docs/efficient_gemm.md` and the default configurations of its library generator;
-NVIDIA, "CUDA C++ Programming Guide" (shared memory and registers per CTA).
+NVIDIA, "CUDA C++ Programming Guide" (shared memory and registers per CTA). Other makers: the names of hipBLASLt's
+kernels (`MT256x256x64`) and the configurations of Intel's SYCL port of CUTLASS, whose tiles are those of mma.sync and
+one larger.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from functools import lru_cache
 
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
+from ..hardware.makers import NVIDIA
 from ..numeric import Number, where
 from ..scheduling import Occupancy, occupancy
 
@@ -19,6 +22,7 @@ _MMA_SYNC = (
     *((256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64)),
     *((32, 128), (128, 32), (32, 32), (16, 16)),  # cuBLAS, for few rows or columns
 )
+_LARGEST_OF_OTHERS = (256, 256)  # of GPUs whose registers hold 64 Ki accumulators beside their fragments
 # Warp-specialised kernels with TMA multicast: (tile_m, tile_n, clusters)
 _ALONE = ((1, 1),)
 _PAIRS = ((2, 1), (1, 2), (1, 1))
@@ -45,7 +49,7 @@ _FMA_TILE_K = 8  # CUTLASS SIMT kernels step 8 values of k
 _MAX_STAGES = 5  # CUTLASS ships sm80 kernels of 3 to 5 stages; Hopper's "auto" takes what fits
 _LEAST_STAGES = 2  # below two there is no overlap of copies and math
 _FRAGMENT_REGISTERS = (
-    64  # two buffers of a 64 x 16 fragment of A and of B in 16 bit: 2 x 2 x 64 x 16 x 2 B / 32 lanes / 4 B
+    64  # two buffers of a fragment of A and of B, 16 deep, in 16 bit: 2 x 2 x 2 rows per lane x 16 x 2 B / 4 B
 )
 _HOPPER_REGISTERS = 168  # 65,536 / 384 threads, rounded down to 8: two consumer warpgroups and a producer
 _BLACKWELL_REGISTERS = 128  # accumulators are in tensor memory; the epilogue's share
@@ -133,7 +137,8 @@ def build(
 def _shapes(gpu: GPU, dtype: DType) -> tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]:
     if is_persistent(gpu, dtype):
         return _HOPPER if gpu.cc[0] == 9 else _BLACKWELL
-    return tuple((m, n, _ALONE) for m, n in _MMA_SYNC)
+    shapes = _MMA_SYNC if gpu.maker == NVIDIA else (_LARGEST_OF_OTHERS, *_MMA_SYNC)
+    return tuple((m, n, _ALONE) for m, n in shapes)
 
 
 def _threads_and_registers(gpu: GPU, tile_m: int, tile_n: int, warp_specialised: bool) -> tuple[int, int]:
@@ -142,5 +147,6 @@ def _threads_and_registers(gpu: GPU, tile_m: int, tile_n: int, warp_specialised:
         return 128 * (1 + -(-outputs // 128**2)), _HOPPER_REGISTERS
     if warp_specialised:
         return 256, _BLACKWELL_REGISTERS
-    threads = 32 * max(4, -(-outputs // 64**2))  # a warp owns at most 64 x 64 outputs
+    side = 2 * gpu.warp_size  # of the outputs that a warp owns at most: 64 x 64 for 32 threads
+    threads = gpu.warp_size * max(4, -(-outputs // side**2))
     return threads, -(-outputs // threads) + _FRAGMENT_REGISTERS

@@ -13,6 +13,7 @@ from . import attention_launch, mla_core, mla_module
 from .attention_listed import tiles_of
 from .attention_work import Work
 from .base import KernelFamily, Launch
+from .dispatch import PLAIN
 from .mla_call import MODULE, Mla
 from .mla_inputs import STEPPED, inputs
 from .mla_traits import mla_kernel
@@ -86,7 +87,7 @@ def _facts(p: Mla, gpu: GPU, w: Work) -> dict[str, float]:
 def assumptions(p: Mla, gpu: GPU) -> tuple[str, ...]:
     """What is in the time besides attention itself."""
     k, said = mla_kernel(p, gpu), []
-    if p.engine != "plain":
+    if k.engine != PLAIN:
         said.append(f"before: with {k.name}, new latents are written to the cache")
     if p.is_module:
         said.append(

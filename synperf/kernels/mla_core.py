@@ -12,6 +12,7 @@ from .attention_requests import requests
 from .attention_tiles import tiling
 from .attention_traits import traits
 from .attention_work import Work, step
+from .dispatch import PLAIN
 from .mla_call import Mla
 from .mla_traits import MlaKernel
 
@@ -37,11 +38,11 @@ def cached_bytes(p: Mla) -> Number:
     return (p.kv_lora_rank + p.rope_dim) * p.kv_dtype.bytes
 
 
-def append_bytes(p: Mla) -> Number:
+def append_bytes(p: Mla, k: MlaKernel) -> Number:
     """Traffic of writing new tokens to the cache, which engines do first; none with engine=plain."""
     assert p.kv_dtype is not None
     values = 1.0 * p.batch * p.q_len * (p.kv_lora_rank + p.rope_dim)
-    return 0.0 * values if p.engine == "plain" else values * (p.dtype.bytes + p.kv_dtype.bytes)
+    return 0.0 * values if k.engine == PLAIN else values * (p.dtype.bytes + p.kv_dtype.bytes)
 
 
 def flop(p: Mla) -> Number:
@@ -66,7 +67,7 @@ def repeated_bytes(p: Mla, gpu: GPU, k: MlaKernel) -> Number:
 def side_bytes(p: Mla, k: MlaKernel) -> Number:
     """Traffic of the pass before the core: it writes the cache, and rearranges Q, K and V or widens the latents."""
     assert p.kv_dtype is not None
-    moved = append_bytes(p)
+    moved = append_bytes(p, k)
     if p.absorbed and k.widens and p.kv_dtype.bytes < p.dtype.bytes:
         widened = (p.kv_lora_rank + p.rope_dim) * (p.kv_dtype.bytes + 2.0 * p.dtype.bytes)
         moved = moved + 1.0 * p.batch * p.kv_len * widened

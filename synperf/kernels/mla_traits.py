@@ -20,6 +20,7 @@ from .mla_call import MODULE, Mla
 class MlaKernel:
     """`prefill` is the attention kernel over decompressed keys, `latent` what the absorbed kernel does."""
 
+    engine: str
     name: str
     prefill: str
     latent: Traits
@@ -39,7 +40,7 @@ def mla_kernel(p: Mla, gpu: GPU) -> MlaKernel:
 
 @lru_cache(maxsize=4096)
 def _kernel(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> MlaKernel:
-    _, name = resolve("mla", dtype, gpu.compute_capability, engine, kernel)
+    engine, name = resolve("mla", dtype, gpu.compute_capability, engine, kernel)
     listed = _kernels()[name.removesuffix(MODULE)]
     own = gpu.compute_capability
     if own not in listed.get("cc", [own]):
@@ -47,9 +48,11 @@ def _kernel(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> M
         raise UnsupportedError(f"kernel: {name} needs compute capability {needed}; that of {gpu.name} is {own}")
     rows, columns = _on(listed["tiles"], own)
     return MlaKernel(
+        engine=engine,
         name=name,
         prefill=_on(listed["prefill"], own),
         latent=Traits(
+            engine=engine,
             kernel=name,
             longest_first=True,
             packs_always=True,

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..explanation import Explanation
 from ..features import busiest_s
+from ..hardware.makers import maker
 from ..kernels import family
 from ..kernels.moe_call import BALANCED
 from ..kernels.moe_power_law import NUM_DRAWS
@@ -25,7 +26,11 @@ _SOFTMAX_FMA = {"fma": "Q K, P V, softmax", "xu": "exponentials"}
 
 
 def drawing(x: Explanation) -> str:
-    """The launch as SVG, by what its family lists one by one."""
+    """The launch as SVG, by what its family lists one by one, with the GPU's parts as its maker calls them."""
+    return maker(x.gpu.maker).said(_drawing(x))
+
+
+def _drawing(x: Explanation) -> str:
     e = x.estimate
     listed = family(e.family).listed(x.call, x.gpu)
     heading = f"{e.family} {x.call.dtype} on {x.gpu.name}: {format_time(e.time_s)}, {e.origin}"

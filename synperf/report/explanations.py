@@ -8,6 +8,7 @@ from typing import Any
 from ..achieved import Achieved
 from ..explanation import Explanation
 from ..features import Features
+from ..hardware.makers import maker
 from ..kernels import family
 from ..numeric import ceil_div
 from ..units import format_binary, format_percent, format_quantity, format_time
@@ -21,12 +22,17 @@ def to_dict(x: Explanation, rates: Achieved | None = None) -> dict[str, Any]:
 
 
 def to_text(x: Explanation, rates: Achieved | None = None) -> str:
-    """The time, what a measured one came to, how the launch is laid out, and how long each pipe is busy."""
+    """The time, what a measured one came to, how the launch is laid out, and how long each pipe is busy.
+
+    Parts of the GPU have the names that its maker gives them.
+    """
+    said = maker(x.gpu.maker).said
+    heads = ("pipe", "whole GPU", said("busiest SM"), "")
     return paragraphs(
         estimates.headline(x.call, x.estimate),
         _achieved(x, rates) if rates else "",
-        labelled(_launch(x)),
-        table(("pipe", "whole GPU", "busiest SM", ""), _pipes(x), ("whole GPU", "busiest SM")),
+        labelled((said(label), said(text)) for label, text in _launch(x)),
+        table(heads, _pipes(x), heads[1:3]),
         labelled(estimates.origin(x.call, x.gpu, x.estimate)),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from ..hardware import GPU, Calibration, DType
+from ..hardware.makers import NVIDIA, Maker, maker
 from ..units import format_binary, format_percent, format_plain, format_quantity, format_time, unit_of
 from .text import labelled, paragraphs, section, table
 
@@ -49,9 +50,11 @@ def to_dict(gpu: GPU) -> dict[str, Any]:
 
 def to_text(gpu: GPU) -> str:
     """Every field with its unit, source and note; peaks and ridges per format; what was measured."""
-    head = f"{gpu.name} ({gpu.key}), {gpu.architecture}, compute capability {gpu.compute_capability}"
+    words = maker(gpu.maker)
+    head = f"{gpu.name} ({gpu.key}), {gpu.architecture}, {words.target} {gpu.compute_capability}"
     return paragraphs(
         head,
+        _words(words) if gpu.maker != NVIDIA else "",
         section("assumptions", gpu.assumptions),
         table(("field", "value", "source"), _fields(gpu)),
         table(("format", "pipe", "dense peak", "ridge"), _formats(gpu), ("dense peak", "ridge")),
@@ -59,6 +62,11 @@ def to_text(gpu: GPU) -> str:
         calibration_text(gpu.calibration),
         labelled([("aliases", ", ".join(gpu.aliases))]),
     )
+
+
+def _words(words: Maker) -> str:
+    """What the names of the fields mean on a GPU that is not NVIDIA's."""
+    return f"in the names of fields: sm is {words.sm}, warp {words.warp}, cta {words.cta}"
 
 
 def _fields(gpu: GPU) -> Iterator[tuple[str, str, str]]:

@@ -1,7 +1,7 @@
 """How many CTAs one SM holds at once, and which resource stops it.
 
 Source: NVIDIA, `cuda_occupancy.h` of the CUDA toolkit; limits per compute capability from the CUDA C++ Programming
-Guide, "Technical Specifications per Compute Capability".
+Guide, "Technical Specifications per Compute Capability"; AMD's CUs hand out registers and LDS in the same way.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from ..errors import FieldError
 from ..hardware import GPU
+from ..hardware.capability import capability
 
-WARP_THREADS = 32
-REGISTER_GRANULARITY = 256  # registers are given to a warp in units of 256
 SUB_PARTITIONS = 4  # an SM's register file and warp slots are split over four schedulers
 
 
@@ -39,7 +38,7 @@ def occupancy(gpu: GPU, threads: int, registers: int, shared_bytes: int) -> Occu
     _check("threads", threads, 1, gpu.max_threads_per_cta)
     _check("registers", registers, 0, gpu.max_registers_per_thread)
     _check("shared_bytes", shared_bytes, 0, gpu.shared_bytes_per_cta)
-    warps = -(-threads // WARP_THREADS)
+    warps = -(-threads // gpu.warp_size)
     limits = {
         "warps": gpu.max_warps_per_sm // warps,
         "registers": _register_limit(gpu, warps, registers),
@@ -71,7 +70,7 @@ def _used(registers: int, shared_bytes: int, gpu: GPU) -> set[str]:
 def _register_limit(gpu: GPU, warps: int, registers: int) -> int:
     if registers == 0:
         return gpu.max_ctas_per_sm
-    per_warp = _up(registers * WARP_THREADS, REGISTER_GRANULARITY)
+    per_warp = _up(registers * gpu.warp_size, capability(gpu.compute_capability).register_unit_per_warp)
     if per_warp * _up(warps, SUB_PARTITIONS) > gpu.registers_per_sm:
         return 0
     return gpu.registers_per_sm // SUB_PARTITIONS // per_warp * SUB_PARTITIONS // warps

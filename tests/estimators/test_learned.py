@@ -64,6 +64,16 @@ def test_formats_without_a_network_and_no_engine_at_all_are_not_answered():
         answer(dtype="fp32", engine="torch")
 
 
+def test_a_gpu_of_a_maker_that_no_network_has_seen_has_no_learned_answer_until_rows_of_its_own_tell():
+    want = Wanted("mi300x", 0.0, DType.BF16, "vllm", "cublas", "", "amd")
+    assert choose(WEIGHTS, want) is None
+    assert choose(WEIGHTS, want._replace(maker="nvidia")) is not None
+    assert choose(WEIGHTS, learned.of_any_balance(want)) is not None
+    assert learned.declined(WEIGHTS, want) == (
+        "learned: no GPU of AMD was measured in bf16, and networks answer for the makers of measured ones alone"
+    )
+
+
 def test_unseen_gpus_have_wider_intervals():
     known, unseen = answer(), answer(gpu=L20)
     assert (unseen.high_s - unseen.low_s) / unseen.time_s > 2 * (known.high_s - known.low_s) / known.time_s

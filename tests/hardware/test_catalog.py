@@ -15,16 +15,23 @@ from synperf.hardware.fields import KNOWN, NUMBERS, PEAKS, PER_CLOCK
 from synperf.hardware.names import FOLDER, squash
 
 EVERY = keys()
-ARCHITECTURES = {"pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "blackwell_ultra"}
-FP32_LANES = {"6.0": 64, "7.0": 64, "7.5": 64, "8.0": 64}  # 128 in every other SM of the catalog
+ARCHITECTURES = {
+    "nvidia": {"pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell", "blackwell_ultra"},
+    "amd": {"cdna", "cdna2", "cdna3", "cdna4"},
+    "intel": {"xe2"},
+}
+FP32_LANES = {"6.0": 64, "7.0": 64, "7.5": 64, "8.0": 64, "gfx908": 64, "gfx90a": 64}  # 128 in every other SM
+OF_OTHERS = {"mi100", "mi210", "mi250", "mi300x", "mi325x", "mi355x", "b60"}
+MAKERS_NAME = {"nvidia": "NVIDIA", "amd": "AMD Instinct", "intel": "Intel"}
 
 
 def document(key):
     return tomllib.loads((FOLDER / f"{key}.toml").read_text())
 
 
-def test_the_catalog_has_the_34_devices():
-    assert len(EVERY) == 34
+def test_the_catalog_has_the_41_devices():
+    assert len(EVERY) == 41
+    assert {g.key for g in gpus() if g.maker != "nvidia"} == OF_OTHERS
     assert [g.key for g in gpus()] == list(EVERY)
 
 
@@ -50,7 +57,7 @@ def test_every_field_has_a_source_and_every_note_a_field(key):
 @pytest.mark.parametrize("key", EVERY)
 def test_the_parts_of_a_gpu_agree_with_each_other(key):
     one = gpu(key)
-    assert one.architecture in ARCHITECTURES
+    assert one.architecture in ARCHITECTURES[one.maker]
     assert one.base_clock_hz <= one.clock_hz <= one.max_clock_hz
     assert one.shared_bytes_per_cta <= one.shared_bytes_per_sm
     assert one.fma_flop_per_clk_per_sm[DType.FP32] == 2 * FP32_LANES.get(one.compute_capability, 128)
@@ -75,8 +82,9 @@ def test_no_two_gpus_share_a_name():
 
 @pytest.mark.parametrize("key", EVERY)
 def test_every_alias_and_every_spelling_of_a_key_leads_to_the_gpu(key):
-    for name in (*gpu(key).aliases, key.upper(), key.replace("_", " "), key.replace("_", "-"), f"NVIDIA {key}"):
+    for name in (*gpu(key).aliases, key.upper(), key.replace("_", " "), key.replace("_", "-")):
         assert gpu(name) is gpu(key), name
+    assert gpu(f"{MAKERS_NAME[gpu(key).maker]} {key}") is gpu(key)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +108,12 @@ def test_every_alias_and_every_spelling_of_a_key_leads_to_the_gpu(key):
         ("NVIDIA_L4", "l4"),
         ("GeForce RTX 4090", "rtx_4090"),
         ("RTX 6000/Ada", "rtx_6000_ada"),
+        ("AMD Instinct MI100", "mi100"),
+        ("AMD Instinct MI210", "mi210"),
+        ("AMD Instinct MI250", "mi250"),
+        ("MI 355X", "mi355x"),
+        ("Intel Arc Pro B60", "b60"),
+        ("Arc Pro B60", "b60"),
     ],
 )
 def test_names_of_measured_tables_and_of_nvidia_smi_are_known(name, key):
@@ -120,19 +134,19 @@ def test_an_unknown_name_is_told_with_the_nearest():
 
 
 @pytest.mark.parametrize(
-    "name", ["mi300x", "MI 355X", "AMD Instinct MI300X", "gaudi3", "Intel Gaudi 2", "tpu_v5e", "B60", "Arc Pro B60"]
+    "name", ["mi300a", "MI 50", "AMD Radeon 7900", "gaudi3", "Intel Gaudi 2", "tpu_v5e", "Arc A770"]
 )
-def test_a_name_of_another_maker_is_told_that_the_catalog_holds_nvidia_gpus_only(name):
+def test_an_unknown_name_of_another_maker_is_told_those_that_the_catalog_has(name):
     with pytest.raises(UnknownNameError) as error:
         gpu(name)
     assert str(error.value) == (
-        f"no GPU named {name!r}; the catalog holds NVIDIA GPUs only so far, but a file of one's own works, "
-        "such as my_gpu.toml"
+        f"no GPU named {name!r}; those of other makers than NVIDIA are b60, mi100, mi210, mi250, mi300x, mi325x, "
+        "mi355x, and a file of one's own works, such as my_gpu.toml"
     )
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_no_catalog_name_is_taken_for_one_of_another_maker(name):
+@pytest.mark.parametrize("name", sorted(set(EVERY) - OF_OTHERS))
+def test_no_name_of_nvidia_is_taken_for_one_of_another_maker(name):
     assert not any(map(names.is_of_another_maker, (name, *gpu(name).aliases)))
 
 
@@ -175,6 +189,17 @@ def test_parts_without_tensor_cores_multiply_on_the_fma_pipe():
     assert isclose(gpu("p100_pcie").peak_flop_per_s(DType.FP16), 18.7e12, rel_tol=0.01)
     assert gpu("v100_sxm").math_pipe(DType.INT8) == "fma"
     assert gpu("v100_sxm").math_pipe(DType.FP16) == "tensor"
+
+
+def test_matrix_cores_multiply_fp32_on_cdna():
+    assert gpu("mi100").math_pipe(DType.FP32) == "tensor"
+    assert isclose(gpu("mi100").peak_flop_per_s(DType.FP32), 46.1e12, rel_tol=0.01)
+    assert isclose(gpu("mi355x").peak_flop_per_s(DType.FP8), 5.03e15, rel_tol=0.01)
+    assert gpu("mi300x").cc == gpu("b60").cc == (0, 0)
+
+
+def test_the_mi250_is_one_of_its_two_dies():
+    assert (2 * gpu("mi250").num_sms, 2 * gpu("mi250").dram_bytes_per_s) == (208, 3.2768e12)
 
 
 def test_a_gpu_goes_to_another_process_and_back():

@@ -167,7 +167,7 @@ def test_any_one_ordered_field_within_its_range_is_accepted(field, place, key):
     require_ordered(made)
     require_told(made, document)
     assert getattr(made, field) == stated
-    assert made.max_threads_per_cta <= 32 * made.max_warps_per_sm
+    assert made.max_threads_per_cta <= made.warp_size * made.max_warps_per_sm
 
 
 @given(st.dictionaries(st.sampled_from(ORDERED[3:]), st.integers(1, 10**6)))

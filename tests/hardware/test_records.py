@@ -85,7 +85,7 @@ def test_a_record_without_floors_keeps_its_shares_and_borrows_floors(folder):
 
 
 def test_a_record_of_a_gpu_outside_the_catalog_stands_in_for_nobody(folder):
-    (folder / "b60.toml").write_text(RECORD)
+    (folder / "my_card.toml").write_text(RECORD)
     assert nearest_measured(gpu("h20")) == ""
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from synperf import hardware
 from synperf.hardware import Calibration, DType
 from synperf.report import gpus
 from synperf.report.jsonout import plain
@@ -53,6 +54,7 @@ shared_granularity_bytes         128 B
 registers_per_sm                 65536
 max_registers_per_thread         255
 max_threads_per_cta              1024
+warp_size                        32
 max_warps_per_sm                 64
 max_ctas_per_sm                  32
 power_w                          100 W
@@ -91,3 +93,9 @@ def test_json_has_every_field_and_the_peaks_that_follow():
         "bf16": {"pipe": "tensor", "peak_flop_per_s": 1e13, "ridge_flop_per_byte": 10.0},
     }
     assert TOY.peak_flop_per_s(DType.BF16) == 1e13
+
+
+def test_a_gpu_of_another_maker_says_what_its_fields_mean():
+    text = gpus.to_text(hardware.gpu("mi300x"))
+    assert text.splitlines()[0] == "AMD Instinct MI300X (mi300x), cdna3, target gfx942"
+    assert text.splitlines()[2] == "in the names of fields: sm is CU, warp wave, cta workgroup"

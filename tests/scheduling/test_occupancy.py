@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import synperf
 from synperf.errors import FieldError
 from synperf.scheduling import occupancy
 from tests.toys import TOY
@@ -77,3 +78,14 @@ def test_every_cell_of_the_golden_table(cc, threads, registers, shared, expected
 def test_a_launch_beyond_any_limit_names_the_field(threads, registers, shared, field):
     with pytest.raises(FieldError, match=field):
         occupancy(gpu("8.0"), threads, registers, shared)
+
+
+def test_waves_of_64_share_the_registers_of_four_simds():
+    mi300x = synperf.gpu("mi300x")
+    # 256 threads are 4 waves; 96 registers x 64 lanes are 12 units of 512, of which a SIMD of 64 units has 5 times
+    assert occupancy(mi300x, 256, 96, 0).limits["registers"] == 5
+    assert (
+        occupancy(mi300x, 1024, 128, 0).ctas_per_sm == 1
+    )  # 16 waves, of which four SIMDs of 512 registers hold four each
+    assert occupancy(mi300x, 64, 32, 0).limiters == ("ctas",)
+    assert occupancy(mi300x, 256, 0, 32 * 1024).limiters == ("shared",)

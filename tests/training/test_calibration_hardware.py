@@ -18,8 +18,10 @@ from .calibration_rows import H100, blank
 
 PLAN = np.array(choose_rows(H100)).T
 SIXTEEN_BITS = (DType.BF16, DType.FP16)
-WITH_TENSOR_CORES = [gpu for gpu in hardware.gpus() if any(d in gpu.tensor_flop_per_clk_per_sm for d in SIXTEEN_BITS)]
+OF_NVIDIA = [gpu for gpu in hardware.gpus() if gpu.maker == "nvidia"]
+WITH_TENSOR_CORES = [gpu for gpu in OF_NVIDIA if any(d in gpu.tensor_flop_per_clk_per_sm for d in SIXTEEN_BITS)]
 UNLEARNED = [(gpu, dtype) for gpu in hardware.gpus() for dtype in (DType.FP32, DType.TF32) if dtype in gpu.dtypes()]
+UNLEARNED += [(gpu, DType.BF16) for gpu in hardware.gpus() if gpu.maker != "nvidia"]
 LAUNCH_S = H100.calibration.launch_floor_s["cublas.bf16"]
 
 
@@ -81,8 +83,9 @@ def test_the_plan_is_a_table_with_empty_times():
 def test_the_plan_of_a_format_without_weights_is_launches_that_tell_its_floor(gpu, dtype):
     shapes = choose_rows(gpu, dtype)
     assert len(set(shapes)) == 16
-    rows = blank(*np.array(shapes).T, gpu=gpu.key, dtype=dtype.value)
-    assert fit_hardware(rows, gpu).provenance[f"cublas.{dtype}"] == "median of 16 rows"
+    engine, kernel = ("vllm", "cublas") if gpu.maker == "nvidia" else ("plain", "plain")
+    rows = blank(*np.array(shapes).T, gpu=gpu.key, dtype=dtype.value, engine=engine, kernel=kernel)
+    assert fit_hardware(rows, gpu).provenance[f"{kernel}.{dtype}"] == "median of 16 rows"
 
 
 def test_a_format_without_weights_of_which_no_launch_has_so_little_work_has_no_plan():
