@@ -76,6 +76,7 @@ class KernelFamily:
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
+    digest: str = ""  # of the file of a family of the user's own, whose weights and calibrations are of that file
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""

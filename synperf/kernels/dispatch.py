@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..errors import FieldError, UnknownNameError, UnsupportedError
 from ..hardware import DType
+from .own import ENGINE, LOADED
 
 _FOLDER = Path(__file__).parent
 _PLAIN_TORCH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16)
@@ -39,6 +40,8 @@ def resolve(
         FieldError: no engine or kernel has that name.
         UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format.
     """
+    if family in LOADED:
+        return _own(family, engine, kernel)
     engine = engine or default_engine(family, dtype)
     if engine not in engines():
         raise FieldError(f"engine: {UnknownNameError.among('engine', engine, engines())}")
@@ -54,6 +57,14 @@ def resolve(
             return engine, str(rule["kernel"])
     known = sorted({str(d) for rule in rules for d in rule["dtype"]})
     raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}; it has {', '.join(known) or 'none'}")
+
+
+def _own(family: str, engine: str | None, kernel: str | None) -> tuple[str, str]:
+    """Of a family of the user's own: no engine runs it, and its one kernel is called like it."""
+    for field, given, right in (("engine", engine, ENGINE), ("kernel", kernel, family)):
+        if given not in (None, right):
+            raise FieldError(f"{field}: {family} is a family of your own; right would be none, or {right}, got {given}")
+    return ENGINE, family
 
 
 class Timed(NamedTuple):

@@ -16,6 +16,7 @@ import typer
 
 from ...errors import FieldError
 from ...hardware import GPU
+from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ..arguments import AsJson, GpuName, device
 from ..show import notice, text_of
@@ -56,7 +57,7 @@ def calibrate(
         require_other("out", out, {"rows": rows, "gpu": gpu})
         require_place("out", out)
     one = device(gpu, None)
-    kind = family or family_in(rows)
+    kind = name_of(family) if family else family_in(rows)
     fit = fit_calibration(read_file(rows, kind, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
     shown = text_of(as_json, lambda: calibrations.to_dict(fit.file, one), lambda: calibrations.to_text(fit.file, one))
     if out is not None:

@@ -21,6 +21,7 @@ from ...evaluation import Selection, paper_tables, recipes, splits
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
+from ...kernels import name_of
 from ...measurements import Rows
 from ...report import comparison_plot, comparisons, scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
@@ -60,7 +61,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     asked = Asked(
-        family=family_named(family).name, split=None if split is None else splits.check(split),
+        family=family_named(name_of(family)).name, split=None if split is None else splits.check(split),
         recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()),
         variants=tuple(variant or ()), files=_files(split, rows, data),
     )  # fmt: skip

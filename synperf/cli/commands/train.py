@@ -25,6 +25,7 @@ from ... import hardware
 from ...errors import FieldError, MissingExtraError
 from ...estimators.weights import KNOWN, NetworkCard
 from ...kernels import family as family_named
+from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ...measurements import Rows, aiconfigurator
 from ...tables.outfile import require_place
@@ -45,7 +46,7 @@ def train(
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
 ) -> None:
-    name = family_named(family).name
+    name = family_named(name_of(family)).name
     if out is None:
         raise FieldError(f"out: none given; right would be --out {name}.safetensors")
     if out.suffix != ".safetensors":
