@@ -16,7 +16,7 @@ from ..errors import PluginError, UnknownNameError
 from .base import KernelFamily
 from .own import FILES, LOADED
 
-__all__ = ["KernelFamily", "by_type", "families", "family", "installed", "load", "name_of"]
+__all__ = ["KernelFamily", "by_type", "families", "family", "installed", "load_family", "name_of"]
 SUFFIX = ".py"  # of what is a path and no name
 
 
@@ -64,6 +64,8 @@ def _package_family(name: str) -> KernelFamily | None:
 
 def _installed_family(name: str) -> KernelFamily:
     names = _entry_points().names()
+    if name.endswith(SUFFIX):
+        raise UnknownNameError(f"family: {name!r} is a path, and tables run no file; right would be the family's name")
     if name not in names:
         raise UnknownNameError.among("kernel family", name, [*families(), *names])
     return _kept(*_entry_points().read(name))
@@ -77,12 +79,12 @@ def installed() -> tuple[str, ...]:
 def name_of(name: str | Path) -> str:
     """The name of a family that is named, or that is in the file of that path, which is loaded then.
 
-    Raises: as `load`.
+    Raises: as `load_family`.
     """
-    return load(name).name if isinstance(name, Path) or name.endswith(SUFFIX) else name
+    return load_family(name).name if isinstance(name, Path) or name.endswith(SUFFIX) else name
 
 
-def load(path: str | Path) -> KernelFamily:
+def load_family(path: str | Path) -> KernelFamily:
     """The family that a file describes; a file that has changed is read again.
 
     Raises:

@@ -78,6 +78,11 @@ class KernelFamily:
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
     digest: str = ""  # of the file of a family of the user's own, whose weights and calibrations are of that file
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a file of the user's own: synperf comes with neither weights nor measured rows of it."""
+        return bool(self.digest)
+
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""
         return tuple(f.name for f in fields(self.call_type) if f.default is MISSING)

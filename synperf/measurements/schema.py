@@ -14,7 +14,8 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import FieldError, UnknownNameError
-from ..kernels import KernelFamily, family
+from ..kernels import KernelFamily, family, installed
+from ..kernels.own import LOADED
 from ..numeric import concatenated
 
 TEST_MODULUS = 5
@@ -33,7 +34,6 @@ LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one va
     "fused_moe": ("dtype", "gated", "distribution"),
 }
 LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
-
 
 
 def numbers_of(name: str) -> tuple[str, ...]:
@@ -60,10 +60,9 @@ def labels_of(name: str) -> tuple[str, ...]:
 
 
 def _own(name: str) -> KernelFamily:
-    kind = family(name)
-    if not kind.digest:
-        raise UnknownNameError.among("measured family", name, NUMBERS)
-    return kind
+    if name in (*LOADED, *installed()):
+        return family(name)
+    raise UnknownNameError.among("measured family", name, [*NUMBERS, *LOADED, *installed()])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -28,7 +28,7 @@ def calibrate(
     ] = None,
     gpu: GpuName = None,
     family: Annotated[
-        str | None, typer.Option(metavar="NAME", help="family of the rows, where their column family does not say it")
+        str | None, typer.Option(metavar="NAME", help="family of the rows, or its .py file, where their column family does not say it")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the calibration, as JSON")] = None,
     engine: Annotated[str | None, typer.Option(metavar="NAME", help="engine of rows that name none")] = None,
@@ -54,7 +54,7 @@ def calibrate(
     from ...training.calibrate import fit_calibration, save
 
     if out is not None:
-        require_other("out", out, {"rows": rows, "gpu": gpu})
+        require_other("out", out, {"rows": rows, "gpu": gpu, "family": family})
         require_place("out", out)
     one = device(gpu, None)
     kind = name_of(family) if family else family_in(rows)
