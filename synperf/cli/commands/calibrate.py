@@ -28,7 +28,10 @@ def calibrate(
     ] = None,
     gpu: GpuName = None,
     family: Annotated[
-        str | None, typer.Option(metavar="NAME", help="family of the rows, or its .py file, where their column family does not say it")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="family of the rows, or its .py file, where their column family does not say it"
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the calibration, as JSON")] = None,
     engine: Annotated[str | None, typer.Option(metavar="NAME", help="engine of rows that name none")] = None,

@@ -35,7 +35,9 @@ Names = list[str] | None
 
 
 def evaluate(
-    family: Annotated[str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`, or a .py file")] = "gemm",
+    family: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`, or a .py file")
+    ] = "gemm",
     origin: Annotated[str | None, typer.Option(metavar="NAME", help="the estimator; else the best one")] = None,
     split: Annotated[str | None, typer.Option(metavar="NAME", help=", ".join(splits.SPLITS))] = None,
     recipe: Annotated[Names, typer.Option(metavar="NAME", help="what to fit: a name, or all; may be repeated")] = None,

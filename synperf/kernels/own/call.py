@@ -116,5 +116,3 @@ def _read(call: Any) -> None:
     set_names(call)
     if not were_plain:
         same_length(call, numbers(kind))
-
-

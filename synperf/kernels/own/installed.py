@@ -6,6 +6,7 @@ In the package's pyproject.toml: [project.entry-points."synperf.families"], then
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from types import ModuleType
 
 from ...errors import PluginError
@@ -29,6 +30,8 @@ def read(name: str) -> tuple[KernelFamily, str]:
     """
     point = next(point for point in entry_points(group=GROUP) if point.name == name)
     with telling(point.value, 1):
+        spec = find_spec(point.module)
+    with telling(point.value if spec is None or spec.origin is None else spec.origin, 1):
         module = point.load()
     if not isinstance(module, ModuleType):
         raise PluginError(f"{point.value}: the entry point {name} is {shown(module)}, no module; {RIGHT}")

@@ -140,6 +140,7 @@ def telling(path: str, line: int) -> Iterator[None]:
             yield
     except (Exception, SystemExit) as error:
         at = [number for frame, number in walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+        at += [error.lineno or 1] if isinstance(error, SyntaxError) and error.filename == path else []
         said = " ".join(str(error).split())
         kind = "" if isinstance(error, PerfError) else f"{type(error).__name__}: " if said else type(error).__name__
         raise PluginError(f"{path}:{at[-1] if at else line}: {kind}{said}") from error

@@ -23,6 +23,7 @@ COUNT = "count"
 WORK = ("tensor_flop", "fma_flop", "xu_op", "load_bytes", "store_bytes", "shared_bytes")
 CTA: Mapping[str, int] = {"threads_per_cta": 256, "registers_per_thread": 32, "shared_bytes_per_cta": 0}
 BUSIEST = "sm_max_tasks"  # of the busiest SM, in mean tasks; only where groups differ
+MOST = 1e30  # of any number: products of two are finite
 MOST_PLACED = 10_000  # tasks that are placed one by one; more are taken as spread evenly
 Columns = dict[str, Number]
 
@@ -75,18 +76,17 @@ def _require_work(found: Columns) -> None:
 
 
 def number(name: str, value: Any, size: int | None, least: float) -> Number:
-    """A finite float, or a column of `size` floats, not below `least`.
+    """A float from `least` to `MOST`, or a column of `size` of them.
 
     Raises:
         WrongTasksError: it is something else.
     """
-    if isinstance(value, np.ndarray) and value.ndim:
+    if isinstance(value, np.ndarray):
         return _column(name, value, size, least)
-    is_number = isinstance(value, int | float | np.number | np.ndarray) and not isinstance(value, bool)
-    found = float(value) if is_number and not isinstance(value, np.complexfloating) else float("nan")
-    if not least <= found < float("inf"):
-        raise WrongTasksError(f"{name} must be a finite number from {least:g}, got {shown(value)}")
-    return found
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not is_number or not least <= value <= MOST:
+        raise WrongTasksError(f"{name} must be a number from {least:g} to {MOST:g}, got {shown(value)}")
+    return float(value)
 
 
 def _column(name: str, value: np.ndarray, size: int | None, least: float) -> np.ndarray:
@@ -94,10 +94,10 @@ def _column(name: str, value: np.ndarray, size: int | None, least: float) -> np.
     if size is None or value.shape != (size,) or value.dtype.kind not in "iuf":
         raise WrongTasksError(f"{name} must be {wanted}, got an array of {value.dtype} of shape {value.shape}")
     column = value.astype(np.float64)
-    good = (column >= least) & (column < np.inf)
+    good = (column >= least) & (column <= MOST)
     if not good.all():
         at = int(np.argmin(good))
-        raise WrongTasksError(f"{name} must be a finite number from {least:g}, got {column[at]} at index {at}")
+        raise WrongTasksError(f"{name} must be a number from {least:g} to {MOST:g}, got {column[at]:g} at index {at}")
     return column
 
 
@@ -105,8 +105,11 @@ def _mean(groups: list[Columns], policy: str, gpu: GPU, dtype: DType) -> Columns
     """The mean task of groups that differ, and what the busiest SM has under a policy, in mean tasks."""
     count = sum(group[COUNT] for group in groups)
     found = {name: sum(group[COUNT] * group[name] for group in groups) / count for name in WORK}
-    found |= {name: max(group[name] for group in groups if name in group)
-              for name in CTA if any(name in group for group in groups)}
+    found |= {
+        name: max(group[name] for group in groups if name in group)
+        for name in CTA
+        if any(name in group for group in groups)
+    }
     costs = [(int(group[COUNT]), _cost_s(group, gpu, dtype)) for group in groups]
     mean_s = sum(tasks * cost for tasks, cost in costs) / count
     return {**found, COUNT: count, BUSIEST: _busiest_s(costs, policy, gpu.num_sms) / mean_s}
@@ -131,4 +134,3 @@ def _busiest_s(costs: list[tuple[int, float]], policy: str, num_sms: int) -> flo
     every = [cost for tasks, cost in costs for _ in range(tasks)]
     placed = hardware.simulate(every, num_sms) if policy == "HW" else software.static_stride(every, num_sms)
     return float(placed.makespan)
-
