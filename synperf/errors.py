@@ -35,7 +35,7 @@ class FileFormatError(PerfError):
 
 
 class PluginError(PerfError):
-    """The file of a kernel family of the user's own is not what it should be; the message names the file and the line."""
+    """The file of a family of the user's own is not what it should be; the message names the file and the line."""
 
 
 class MissingExtraError(PerfError):

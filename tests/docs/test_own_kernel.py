@@ -12,9 +12,7 @@ pytest.importorskip("torch", reason="the page trains, which needs the extra [tra
 from ..cli.runner import invoke
 
 PAGE = Path(__file__).parents[2] / "docs" / "own_kernel.md"
-BLOCK = re.compile(
-    r"(?:^`(?P<file>\w+\.py)`:\n\n)?^```(?P<kind>python|sh|text)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
-)
+BLOCK = re.compile(r"(?:^`(\w+\.py)`:\n\n)?^```(python|sh|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def run(command):
@@ -32,31 +30,29 @@ def run(command):
 @pytest.mark.usefixtures("own_families")
 def test_the_page_runs_as_it_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = [found.groupdict() for found in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))]
-    seen = {}
-    for block in blocks:
-        if block["file"]:
-            Path(block["file"]).write_text(block["body"])
-        elif block["kind"] == "python":
-            exec(compile(block["body"], str(PAGE), "exec"), {})
-        elif block["kind"] == "text":
-            assert block["body"] == printed[0]
+    seen, last = {}, ""
+    for file, kind, body in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
+        if file:
+            Path(file).write_text(body)
+        elif kind == "python":
+            exec(compile(body, str(PAGE), "exec"), {})
+        elif kind == "text":
+            assert body == last
         else:
-            for command in block["body"].splitlines():
-                printed = seen[command] = run(command)
-    assert [block["kind"] for block in blocks].count("sh") == 5
-    _says_what_the_page_says({command.split(" ", 2)[1] + _option(command): told for command, told in seen.items()})
+            for command in body.splitlines():
+                last, _ = seen[command.split()[1] + option(command)] = run(command)
+    assert {"predict", "explain", "evaluate", "calibrate", "train"} < set(seen)
+    says_what_the_page_says(seen)
 
 
-def _option(command):
+def option(command):
     return next((f" {word}" for word in ("--calibration", "--weights") if word in command), "")
 
 
-def _says_what_the_page_says(seen):
+def says_what_the_page_says(seen):
     """The figures of the page that no block shows, since a date or the machine is in them."""
-    before, after = re.search(
-        r"own +layernorm_dropout +bf16 +100 +([\d.]+) % +([\d.]+) %", seen["calibrate"][0]
-    ).groups()
+    row = r"own +layernorm_dropout +bf16 +100 +([\d.]+) % +([\d.]+) %"
+    before, after = re.search(row, seen["calibrate"][0]).groups()
     assert (round(float(before)), round(float(after))) == (24, 18)
     assert "; analytical\n" in seen["predict --calibration"][0]
     assert "; learned\n" in seen["predict --weights"][0]

@@ -26,7 +26,7 @@ from ...measurements import Rows
 from ...report import comparison_plot, comparisons, scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
-from ..arguments import AsJson, OnlyGpu
+from ..arguments import FAMILY, AsJson, OnlyGpu
 from ..bars import stages
 from ..rows import read_rows
 from ..show import notice, show
@@ -35,9 +35,7 @@ Names = list[str] | None
 
 
 def evaluate(
-    family: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`, or a .py file")
-    ] = "gemm",
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help=FAMILY)] = "gemm",
     origin: Annotated[str | None, typer.Option(metavar="NAME", help="the estimator; else the best one")] = None,
     split: Annotated[str | None, typer.Option(metavar="NAME", help=", ".join(splits.SPLITS))] = None,
     recipe: Annotated[Names, typer.Option(metavar="NAME", help="what to fit: a name, or all; may be repeated")] = None,

@@ -30,16 +30,14 @@ from ...kernels.fields import dtype_of
 from ...measurements import Rows, aiconfigurator
 from ...tables.outfile import require_place
 from ...units import format_percent
-from ..arguments import OnlyGpu
+from ..arguments import FAMILY, OnlyGpu
 from ..bars import stages
 from ..rows import read_rows
 from ..show import notice
 
 
 def train(
-    family: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`, or a .py file")
-    ] = "gemm",
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help=FAMILY)] = "gemm",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="the weights; their card is beside them")] = None,
     rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="more measured rows; may be repeated")] = None,
     only_rows: Annotated[bool, typer.Option("--only-rows", help="without the rows of aiconfigurator-core")] = False,
@@ -69,9 +67,8 @@ def train(
         if resume and not any(work.glob("*.state")):
             notice(f"resume: no state is beside {out} to go on from; the training begins anew")
         training = shipped.Training(seed=seed, work=work, resume=resume, progress=told, tables=not only_rows)
-        made = shipped.train(
-            measured, devices, training, _command(Path(family).name, name, rows, only_rows, gpu, dtype, seed)
-        )
+        command = _command(Path(family).name, name, rows, only_rows, gpu, dtype, seed)
+        made = shipped.train(measured, devices, training, command)
         paths = shipped.write(out, made)
     for path in paths:
         notice(f"{path}: {path.stat().st_size / 1e3:.0f} kB, trained in {made[name][0].training_s:.0f} s")

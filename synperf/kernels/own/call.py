@@ -7,7 +7,7 @@ or for a field whose name ends in `dtype` a format. `dtype` is always among them
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields, make_dataclass
 from keyword import iskeyword
 from typing import Any

@@ -1,6 +1,6 @@
 """Families that installed packages offer: entry points of one group, each a module like a file of one's own.
 
-In the package's pyproject.toml: [project.entry-points."synperf.families"], then layernorm_dropout = "my_package.module".
+In the package's pyproject.toml: [project.entry-points."synperf.families"], then my_kernel = "my_package.module".
 """
 
 from __future__ import annotations

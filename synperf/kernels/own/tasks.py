@@ -118,13 +118,14 @@ def _mean(groups: list[Columns], policy: str, gpu: GPU, dtype: DType) -> Columns
 def _cost_s(group: Columns, gpu: GPU, dtype: DType) -> float:
     """Seconds of one task on an SM of its own, by its slowest pipe."""
     r = rates(gpu, dtype)
-    return max(
+    slowest_s: float = max(
         group["tensor_flop"] / r.math_flop_per_s,
         group["fma_flop"] / r.fma_flop_per_s,
         group["xu_op"] / r.xu_op_per_s,
         group["shared_bytes"] / r.shared_bytes_per_s,
         (group["load_bytes"] + group["store_bytes"]) / gpu.l2_port_bytes_per_s,
     )
+    return slowest_s
 
 
 def _busiest_s(costs: list[tuple[int, float]], policy: str, num_sms: int) -> float:
