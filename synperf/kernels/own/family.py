@@ -70,7 +70,7 @@ def _policy(source: Source) -> str:
 
 def _summary(source: Source) -> str:
     """The first line of the file's docstring, without its full stop."""
-    text = ast.get_docstring(source.tree) or f"a family of {Path(source.path).name}"
+    text = ast.get_docstring(source.tree) or f"a family of {source.name}"
     return text.partition("\n")[0].strip().rstrip(".")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ...scheduling.software import num_workers
 from ..base import Launch
 from .call import formats, numbers, truths
 from .source import Source
-from .tasks import BUSIEST, COUNT, CTA, WORK, Columns
+from .tasks import BUSIEST, COUNT, CTA, WORK, Columns, all_of
 from .work import COMPULSORY_BYTES, DECOMPOSE, FLOP, Work
 
 SOFTWARE = "SW"
@@ -37,9 +36,9 @@ class Functions:
         """The tasks; one FLOP in all stands for none, so that shares of it exist."""
         found = self._tasks(call, gpu)
         work = {name: found[name] for name in WORK}
-        none = (found["tensor_flop"] == 0.0) & (found["fma_flop"] == 0.0)
-        if np.any(none):
-            work["fma_flop"] = maximum(found["fma_flop"], none / found[COUNT])
+        has_flop = (found["tensor_flop"] > 0.0) | (found["fma_flop"] > 0.0)
+        if not all_of(has_flop):
+            work["fma_flop"] = maximum(found["fma_flop"], (1 - has_flop) / found[COUNT])
         return TaskGroups(
             count=found[COUNT],
             port_bytes=found["load_bytes"] + found["store_bytes"],
@@ -82,18 +81,20 @@ class Functions:
             shared_bytes=shared_bytes,
             occupancy=held,
             choice={},
-            choice_source=f"by {self._name}",
+            choice_source=f"by {self.source.name}",
         )
 
     def assumptions(self, call: Any, gpu: GPU) -> tuple[str, ...]:
         """Whose family it is, and what its file leaves out."""
-        said = [f"family: of your own, {self._name}; no measured rows of it come with synperf"]
+        said = [f"family: of your own, {self.source.name}; no measured rows of it come with synperf"]
         missing = [name for name in (FLOP, COMPULSORY_BYTES) if self.source.function(name) is None]
         if missing:
-            said.append(f"{' and '.join(missing)}: not in {self._name}, so all that its tasks do counts as useful")
+            said.append(
+                f"{' and '.join(missing)}: not in {self.source.name}, so all that its tasks do counts as useful"
+            )
         tasks = self._tasks(call, gpu)
         if taken := [f"{name} {value}" for name, value in CTA.items() if value and name not in tasks]:
-            said.append(f"occupancy: {', '.join(taken)}, as {self._name} gives no other")
+            said.append(f"occupancy: {', '.join(taken)}, as {self.source.name} gives no other")
         return tuple(said)
 
     def inputs(self, call: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:  # noqa: ARG002
@@ -102,10 +103,6 @@ class Functions:
         found = {name: 1.0 * getattr(call, name) for name in numbers(kind)}
         found |= {name: 2.0 if getattr(call, name) else 1.0 for name in truths(kind)}
         return found | {name: getattr(call, name).bytes for name in formats(kind) if name != "dtype"}
-
-    @property
-    def _name(self) -> str:
-        return Path(self.source.path).name
 
     def _tasks(self, call: Any, gpu: GPU) -> Columns:
         for known, device, columns in self.held:

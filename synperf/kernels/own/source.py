@@ -26,6 +26,7 @@ class Source:
     """A file that was run. `lines` are those of its names; a function that returns once has that of its `return`."""
 
     path: str
+    name: str  # of the file, without its folder
     module: ModuleType
     tree: ast.Module
     digest: str  # the first digits of that of the text
@@ -52,8 +53,14 @@ class Source:
         Raises:
             PluginError: it raises; the message has the line.
         """
-        with telling(self.path, self.lines.get(name, 1)):
-            return self.get(name)(*arguments)
+        function, kept = self.get(name), sys.stdout
+        sys.stdout = sys.stderr  # as `telling` does, without what a context costs: it is done for every call of a table
+        try:
+            return function(*arguments)
+        except (Exception, SystemExit) as error:
+            raise _told(error, self.path, self.lines.get(name, 1)) from error
+        finally:
+            sys.stdout = kept
 
     def wrong(self, name: str, what: str) -> PluginError:
         """The refusal of what the file has under a name."""
@@ -104,7 +111,9 @@ def of_module(module: ModuleType) -> Source:
 
 
 def _source(path: str, module: ModuleType, tree: ast.Module, data: bytes) -> Source:
-    return Source(path=path, module=module, tree=tree, digest=digest(data), lines=dict(_lines(tree)))
+    return Source(
+        path=path, name=Path(path).name, module=module, tree=tree, digest=digest(data), lines=dict(_lines(tree))
+    )
 
 
 def _parsed(data: bytes, path: str) -> ast.Module:
@@ -139,11 +148,15 @@ def telling(path: str, line: int) -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     except (Exception, SystemExit) as error:
-        at = [number for frame, number in walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
-        at += [error.lineno or 1] if isinstance(error, SyntaxError) and error.filename == path else []
-        said = " ".join(str(error).split())
-        kind = "" if isinstance(error, PerfError) else f"{type(error).__name__}: " if said else type(error).__name__
-        raise PluginError(f"{path}:{at[-1] if at else line}: {kind}{said}") from error
+        raise _told(error, path, line) from error
+
+
+def _told(error: BaseException, path: str, line: int) -> PluginError:
+    at = [number for frame, number in walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+    at += [error.lineno or 1] if isinstance(error, SyntaxError) and error.filename == path else []
+    said = " ".join(str(error).split())
+    kind = "" if isinstance(error, PerfError) else f"{type(error).__name__}: " if said else type(error).__name__
+    return PluginError(f"{path}:{at[-1] if at else line}: {kind}{said}")
 
 
 def shown(value: Any) -> str:

@@ -22,6 +22,7 @@ from .source import shown
 COUNT = "count"
 WORK = ("tensor_flop", "fma_flop", "xu_op", "load_bytes", "store_bytes", "shared_bytes")
 CTA: Mapping[str, int] = {"threads_per_cta": 256, "registers_per_thread": 32, "shared_bytes_per_cta": 0}
+_KNOWN, _WHOLE = (COUNT, *WORK, *CTA), (COUNT, *CTA)
 BUSIEST = "sm_max_tasks"  # of the busiest SM, in mean tasks; only where groups differ
 MOST = 1e30  # of any number: products of two are finite
 MOST_PLACED = 10_000  # tasks that are placed one by one; more are taken as spread evenly
@@ -53,25 +54,24 @@ def checked(given: Any, size: int | None) -> Columns:
     if not isinstance(given, Mapping):
         right = "right would be a dict such as {'count': 132, 'fma_flop': 1e6, 'load_bytes': 8192, 'store_bytes': 8192}"
         raise WrongTasksError(f"decompose gives {shown(given)}; {right}")
-    known = (COUNT, *WORK, *CTA)
     for name in given:
-        if name not in known:
-            raise WrongTasksError(f"decompose: {UnknownNameError.among('column', str(name), known)}")
+        if name not in _KNOWN:
+            raise WrongTasksError(f"decompose: {UnknownNameError.among('column', str(name), _KNOWN)}")
     if COUNT not in given:
         raise WrongTasksError("decompose gives no count, which is the number of tasks")
-    found: Columns = {name: number(f"decompose: {name}", given.get(name, 0.0), size, 0.0) for name in WORK}
-    found[COUNT] = number(f"decompose: {COUNT}", given[COUNT], size, 1.0)
-    found |= {name: number(f"decompose: {name}", given[name], None, 0.0) for name in CTA if name in given}
+    found: Columns = {name: number(name, given[name], size, 0.0) if name in given else 0.0 for name in WORK}
+    found[COUNT] = number(COUNT, given[COUNT], size, 1.0)
+    found |= {name: number(name, given[name], None, 0.0) for name in CTA if name in given}
     _require_work(found)
     return found
 
 
 def _require_work(found: Columns) -> None:
     """Checks that tasks are whole and move bytes: a kernel without any has no result."""
-    for name in (COUNT, *CTA):
-        if name in found and np.any(found[name] != np.floor(found[name])):
+    for name in _WHOLE:
+        if name in found and not all_of(found[name] % 1 == 0):
             raise WrongTasksError(f"decompose: {name} must be a whole number, got {shown(found[name])}")
-    if not np.all(found["load_bytes"] + found["store_bytes"] > 0):
+    if not all_of(found["load_bytes"] + found["store_bytes"] > 0):
         raise WrongTasksError("decompose: tasks that neither load nor store; right would be load_bytes or store_bytes")
 
 
@@ -85,20 +85,32 @@ def number(name: str, value: Any, size: int | None, least: float) -> Number:
         return _column(name, value, size, least)
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not is_number or not least <= value <= MOST:
-        raise WrongTasksError(f"{name} must be a number from {least:g} to {MOST:g}, got {shown(value)}")
+        raise WrongTasksError(f"{_place(name)} must be a number from {least:g} to {MOST:g}, got {shown(value)}")
     return float(value)
 
 
 def _column(name: str, value: np.ndarray, size: int | None, least: float) -> np.ndarray:
     wanted = "one number" if size is None else f"one number, or {size} of them"
     if size is None or value.shape != (size,) or value.dtype.kind not in "iuf":
-        raise WrongTasksError(f"{name} must be {wanted}, got an array of {value.dtype} of shape {value.shape}")
+        raise WrongTasksError(f"{_place(name)} must be {wanted}, got an array of {value.dtype} of shape {value.shape}")
     column = value.astype(np.float64)
     good = (column >= least) & (column <= MOST)
     if not good.all():
         at = int(np.argmin(good))
-        raise WrongTasksError(f"{name} must be a number from {least:g} to {MOST:g}, got {column[at]:g} at index {at}")
+        raise WrongTasksError(
+            f"{_place(name)} must be a number from {least:g} to {MOST:g}, got {column[at]:g} at index {at}"
+        )
     return column
+
+
+def _place(name: str) -> str:
+    """A column of the tasks by its name; what other functions give is called like them."""
+    return f"decompose: {name}" if name in _KNOWN else name
+
+
+def all_of(condition: Any) -> bool:
+    """Whether a condition holds, of one call or of all."""
+    return bool(condition.all()) if isinstance(condition, np.ndarray) else bool(condition)
 
 
 def _mean(groups: list[Columns], policy: str, gpu: GPU, dtype: DType) -> Columns:
