@@ -88,6 +88,7 @@ def predict(
             of another family.
         FileFormatError: the weights are damaged, of another version, or no weights.
         UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
+        PluginError: the file of a family of the user's own raises, or gives no work.
     """
     device = None if gpu is None else _device(gpu)
     kind = by_type().get(type(call))

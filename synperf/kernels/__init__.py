@@ -90,8 +90,8 @@ def load_family(path: str | Path) -> KernelFamily:
     Raises:
         PluginError: it is not what it should be, or its name is that of another family.
     """
-    source, file = import_module(".own.source", __name__), str(Path(path).resolve())
-    text = source.text(Path(path))
+    source = import_module(".own.source", __name__)
+    text, file = source.text(Path(path)), str(Path(path).resolve())
     known = next((LOADED[name] for name, place in FILES.items() if place == file), None)
     if known is not None and known.digest == source.digest(text):
         return known
@@ -108,6 +108,8 @@ def _kept(made: KernelFamily, file: str) -> KernelFamily:
         raise PluginError(f"{file}: {made.name} is a family of synperf; right would be another NAME")
     if FILES.get(made.name, file) != file:
         raise PluginError(f"{file}: {made.name} is the family of {FILES[made.name]}; right would be another NAME")
+    for before in [name for name, place in FILES.items() if place == file]:  # the file may have changed its name
+        del LOADED[before], FILES[before]
     LOADED[made.name], FILES[made.name] = made, file
     by_type.cache_clear()
     return made

@@ -60,7 +60,7 @@ def labels_of(name: str) -> tuple[str, ...]:
 
 
 def _own(name: str) -> KernelFamily:
-    if name in (*LOADED, *installed()):
+    if name in LOADED or name in installed():
         return family(name)
     raise UnknownNameError.among("measured family", name, [*NUMBERS, *LOADED, *installed()])
 

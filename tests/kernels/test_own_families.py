@@ -149,6 +149,8 @@ def test_a_file_that_changed_is_read_again_and_one_that_did_not_is_the_same(tmp_
     second = loaded(tmp_path, PLAIN.replace("int}", 'int, "heads": 1}'))
     assert family("mine") is second is not first
     assert second.digest != first.digest
+    assert loaded(tmp_path, PLAIN + 'NAME = "renamed"\n').name == "renamed"
+    assert set(LOADED) == {"renamed"}
 
 
 def test_names_of_families_are_taken_once(tmp_path):
@@ -175,6 +177,7 @@ WRONG_FILES = {
     PLAIN.replace("int}", "0}"): "mine.py:3: FIELDS: dim must be a whole number from 1",
     PLAIN.replace("int}", "str}"): "mine.py:3: FIELDS: dim is <class 'str'>; right would be int",
     PLAIN.replace('"dim"', '"kernel"'): "mine.py:3: FIELDS has kernel, which means something else in tables",
+    PLAIN.replace('"dim"', '"origin"'): "mine.py:3: FIELDS has origin, which means something else in tables",
     PLAIN.replace('"dim"', '"time_us"'): "mine.py:3: FIELDS has time_us, which means something else in tables",
     PLAIN.replace('"dim"', "7"): "mine.py:3: FIELDS has 7; right would be names",
     PLAIN.replace('{"rows": int, "dim": int}', "[1]"): "mine.py:3: FIELDS is [1]; right would be such as",
@@ -199,6 +202,8 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
         load_family(tmp_path / "none.py")
     with pytest.raises(PluginError, match=r"Is a directory"):
         load_family(tmp_path)
+    with pytest.raises(PluginError, match="null"):
+        load_family("a\0.py")
 
 
 RIGHT = '"count": 1, "load_bytes": 1'

@@ -19,7 +19,10 @@ from ..fields import dtype_of, same_length, set_dtype, set_names, set_numbers, t
 from .source import Source, shown
 
 FIELDS = "FIELDS"
-RESERVED = ("engine", "kernel", "family", "gpu", "version", "source", "is_test", "biased")  # mean something in tables
+RESERVED = (  # what columns of tables mean something else by
+    "engine", "kernel", "family", "gpu", "version", "source", "is_test", "biased",
+    "efficiency", "limiter", "origin", "extrapolating", "outside", "assumptions", "versions",
+)  # fmt: skip
 _KIND = "kind"
 _NUMBER, _TRUTH, _FORMAT = "number", "truth", "format"
 _TYPES: Mapping[str, Any] = {_NUMBER: Any, _TRUTH: bool, _FORMAT: DType}
