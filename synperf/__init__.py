@@ -11,9 +11,10 @@ from .version import VERSION as __version__
 if TYPE_CHECKING:
     from . import hardware
     from .api import explain, parse_call, predict, predict_file, tile_profile
-    from .errors import FieldError, FileFormatError, PerfError, UnknownNameError, UnsupportedError
+    from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
     from .estimators import Estimate
     from .hardware import GPU, DType, gpu, gpus, what_if
+    from .kernels import load_family
     from .kernels.attention_call import Attention
     from .kernels.copy import Copy
     from .kernels.elementwise import Elementwise
@@ -52,6 +53,7 @@ __all__ = [
     "LayerNorm",
     "Mla",
     "PerfError",
+    "PluginError",
     "Quantize",
     "Reduction",
     "RmsNorm",
@@ -67,6 +69,7 @@ __all__ = [
     "gpu",
     "gpus",
     "hardware",
+    "load_family",
     "parse_call",
     "predict",
     "predict_file",
@@ -75,10 +78,11 @@ __all__ = [
 ]
 _HOMES = {
     "api": ("explain", "parse_call", "predict", "predict_file", "tile_profile"),
-    "errors": ("FieldError", "FileFormatError", "PerfError", "UnknownNameError", "UnsupportedError"),
+    "errors": ("FieldError", "FileFormatError", "PerfError", "PluginError", "UnknownNameError", "UnsupportedError"),
     "estimators": ("Estimate",),
     "evaluation": ("evaluate",),
     "hardware": ("GPU", "DType", "gpu", "gpus", "what_if"),
+    "kernels": ("load_family",),
     "kernels.attention_call": ("Attention",),
     "kernels.gemm_call": ("Gemm",),
     "kernels.grouped_gemm_call": ("GroupedGemm",),

@@ -14,7 +14,7 @@ from .estimators import Estimate, analytical, learned
 from .estimators.weights import shipped
 from .explanation import Explanation, explanation
 from .hardware import GPU, DType
-from .kernels import KernelFamily, families, family
+from .kernels import KernelFamily, by_type, family, name_of
 from .kernels.base import Call, call_from, num_calls, take
 
 if TYPE_CHECKING:
@@ -33,13 +33,14 @@ ORIGINS = ("measured", learned.ORIGIN, analytical.ORIGIN)  # that may be asked f
 
 
 def parse_call(family_name: str, fields: Mapping[str, Any]) -> Call:
-    """The call that text, numbers or arrays by field name describe.
+    """The call that text, numbers or arrays by field name describe; of a family by its name, or its file's path.
 
     Raises:
         UnknownNameError: no such family.
         FieldError: a field is unknown, missing or out of range.
+        PluginError: the file of a family is not what it should be.
     """
-    return call_from(family(family_name), fields)
+    return call_from(family(name_of(family_name)), fields)
 
 
 @overload
@@ -87,9 +88,10 @@ def predict(
             of another family.
         FileFormatError: the weights are damaged, of another version, or no weights.
         UnsupportedError: the GPU lacks the format, the engine a kernel for it, or the tile does not fit.
+        PluginError: the file of a family of the user's own raises, or gives no work.
     """
     device = None if gpu is None else _device(gpu)
-    kind = _family_by_type().get(type(call))
+    kind = by_type().get(type(call))
     if kind is None:
         return _predict_table(call, device, origin, tiles, calibration, weights)
     if device is None:
@@ -115,7 +117,7 @@ def predict_file(
     out: str | Path | None = None,
     gpu: GPU | str | Path | None = None,
     *,
-    family: str | None = None,
+    family: str | Path | None = None,
     changes: Sequence[str] = (),
     origin: str | None = None,
     tiles: TileProfile | str | Path | None = None,
@@ -125,8 +127,9 @@ def predict_file(
     """Predict every row of a table in a file, and write the table with the results: whole, or not at all.
 
     CSV, JSON lines or parquet by the names' endings; `-` is CSV on standard input, and without `out` CSV goes to
-    standard output. `family` and `gpu` are those of rows that name none; `changes` are what-ifs of every GPU. Batches
-    are read and written one after the other, so the file may be larger than memory.
+    standard output. `family` (a name, or the path of a file of one's own) and `gpu` are those of rows that name none;
+    `changes` are what-ifs of every GPU. Batches are read and written one after the other, so the file may be larger
+    than memory.
 
     Raises:
         PerfError: the message names file, row and field; nothing is written then.
@@ -139,7 +142,8 @@ def predict_file(
     estimate = partial(
         predict, origin=origin, tiles=tiles, calibration=_read(calibration), weights=_read_weights(weights)
     )
-    plan = Plan(estimate=estimate, device=device, family=family, gpu=None if gpu is None else device(gpu))
+    named = None if family is None else name_of(family)
+    plan = Plan(estimate=estimate, device=device, family=named, gpu=None if gpu is None else device(gpu))
     predict_file(calls, plan, out)
 
 
@@ -150,7 +154,7 @@ def _predict_table(
     from .tables import Plan, is_table, predict_table  # not needed for a single call, and slow to import
 
     if not is_table(table):
-        known = ", ".join(t.__name__ for t in _family_by_type())
+        known = ", ".join(t.__name__ for t in by_type())
         raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
     profile = None if tiles is None else tile_profile(tiles)
     estimate = partial(
@@ -196,20 +200,15 @@ def _device(gpu: GPU | str | Path) -> GPU:
     return gpu if isinstance(gpu, GPU) else hardware.gpu(gpu)
 
 
-@cache
-def _family_by_type() -> dict[type, KernelFamily]:
-    return {kind.call_type: kind for kind in families().values()}
-
-
 def family_of(call: Call) -> KernelFamily:
     """The family that a call belongs to.
 
     Raises:
         FieldError: it is not a call of any family.
     """
-    found = _family_by_type().get(type(call))
+    found = by_type().get(type(call))
     if found is None:
-        known = ", ".join(t.__name__ for t in _family_by_type())
+        known = ", ".join(t.__name__ for t in by_type())
         raise FieldError(f"call must be one of {known}, got {type(call).__name__}")
     return found
 
@@ -281,6 +280,8 @@ def _of_own(estimate: Callable[..., Estimate], source: WeightsSource) -> Estimat
     def estimated(kind: KernelFamily, call: Any, gpu: GPU) -> Estimate:
         if own.card.family != kind.name:
             raise FieldError(f"weights: they are of {own.card.family}, not of {kind.name}")
+        if own.card.plugin != kind.digest:
+            raise FieldError(f"weights: they were trained with another file of {kind.name}; train them again")
         return estimate(kind, call, gpu, weights=own)
 
     return estimated

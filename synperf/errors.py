@@ -34,6 +34,10 @@ class FileFormatError(PerfError):
     """A file does not hold what its format promises; the message names the place."""
 
 
+class PluginError(PerfError):
+    """The file of a family of the user's own is not what it should be; the message names the file and the line."""
+
+
 class MissingExtraError(PerfError):
     """An optional package is not installed."""
 

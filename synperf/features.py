@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .hardware import GPU, DType
 from .hardware.rates import rates
 from .kernels.base import KernelFamily
-from .numeric import Number, maximum
+from .numeric import Number, maximum, where
 from .scheduling import Load, TaskGroups, schedule
 
 PIPES = ("tensor", "fma", "xu", "dram", "l2", "shared")
@@ -106,9 +106,15 @@ def slowest_pipe(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number)
 
 def padded_flop(groups: TaskGroups) -> Number:
     """FLOP of all launches, edge tiles counted whole, on the pipe that multiplies: what else FMA does is not in it."""
-    without_tensor = type(groups.tensor_flop) is float and groups.tensor_flop == 0.0
-    flop: Number = groups.count * (groups.fma_flop if without_tensor else groups.tensor_flop)
+    flop: Number = groups.count * _multiplied(groups.tensor_flop, groups.fma_flop)
     return flop if groups.then is None else flop + padded_flop(groups.then)
+
+
+def _multiplied(tensor_flop: Number, fma_flop: Number) -> Number:
+    """FLOP of one task on tensor cores, else on FMA, call by call."""
+    if type(tensor_flop) is float:
+        return fma_flop if tensor_flop == 0.0 else tensor_flop
+    return tensor_flop if type(fma_flop) is float else where(tensor_flop > 0, tensor_flop, fma_flop)
 
 
 def _in_turn(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Number]:

@@ -7,8 +7,10 @@ Source: SynPerf, arXiv 2601.14910, section on features, and its artifact (Apache
 
 from __future__ import annotations
 
+from .errors import UnsupportedError
 from .features import VERSION
 from .hardware import GPU
+from .kernels.base import Call
 from .kernels.gemm_call import Gemm
 from .kernels.gemm_tiling import Tiling, choose
 from .numeric import Number, ceil_div, round_up
@@ -21,11 +23,16 @@ NAMES = (
 FEATURES_VERSION = f"paper-gemm-{VERSION}"
 
 
-def vector(p: Gemm, gpu: GPU, tiling: Tiling | None = None) -> dict[str, Number]:
+def vector(p: Call, gpu: GPU, tiling: Tiling | None = None) -> dict[str, Number]:
     """The 11 entries of a GEMM by name; `in_flight_kib` is what the tasks load, each for itself.
 
     `dram_cycles` are those of the unique bytes of A and B, padded to whole tiles.
+
+    Raises:
+        UnsupportedError: the call is of another family.
     """
+    if not isinstance(p, Gemm):
+        raise UnsupportedError(f"recipe: the paper's features are of Gemm, not of {type(p).__name__}; leave it out")
     t = tiling or choose(p, gpu)
     tasks = ceil_div(p.m, t.tile_m) * ceil_div(p.n, t.tile_n) * p.batch * t.split_k
     on_sm_max = ceil_div(tasks, gpu.num_sms)

@@ -13,7 +13,8 @@ from ..errors import FieldError
 from ..hardware import GPU
 from ..kernels.gemm_profile import TileProfile
 
-Family = Annotated[str | None, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`, e.g. gemm")]
+FAMILY = "a family from `synperf kernels`, e.g. gemm, or a .py file"
+Family = Annotated[str | None, typer.Argument(metavar="FAMILY", help=FAMILY)]
 Fields = Annotated[
     list[str] | None,
     typer.Argument(metavar="[KEY=VALUE]...", help="its fields, e.g. m=4096 n=4096 k=4096 dtype=bf16"),

@@ -47,11 +47,13 @@ def estimate(
 
     Raises:
         FileFormatError: the file is damaged or of another version.
-        FieldError: it is of another GPU, or was made for other weights; else as the learned estimate.
+        FieldError: it is of another GPU, or was made for other weights or with another file of the user's own family;
+            else as the learned estimate.
         UnsupportedError: as the analytical estimate.
     """
     found = calibration if isinstance(calibration, CalibrationFile) else read(calibration)
     weights = weights or shipped(kind.name)
+    require_file(found, kind)
     device = calibrated_gpu(gpu, found)
     if parts := learned.by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, found, weights)) for rows, part in parts])
@@ -150,6 +152,16 @@ def _device(gpu: GPU, one: _Same) -> GPU:
         provenance=MappingProxyType(dict(hardware.said)),
     )
     return replace(gpu, calibration=record)
+
+
+def require_file(found: CalibrationFile, kind: KernelFamily) -> None:
+    """Checks that a calibration of a family of the user's own was made with the file that describes it now.
+
+    Raises:
+        FieldError: it was made with another.
+    """
+    if found.family == kind.name and found.plugin != kind.digest:
+        raise FieldError(f"calibration: it was made with another file of {kind.name}; calibrate again")
 
 
 def require_weights(found: CalibrationFile, weights: Weights) -> None:

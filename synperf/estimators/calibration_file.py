@@ -102,6 +102,7 @@ class CalibrationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernels: dict[str, Kernel]
     residuals: dict[str, Residual]
     set_aside: tuple[SetAside, ...] = ()
+    plugin: str = ""  # digest of the file of a family of the user's own
 
 
 def read(path: str | Path, gpu: str | None = None) -> CalibrationFile:
@@ -165,7 +166,7 @@ def _problem(found: CalibrationFile) -> str:
     for field, (value, least, most) in values.items():
         if not least < value <= most:
             return f"hardware.{field}: {show(value)} is not above {least:g} and at most {most:g}"
-    if found.family not in families():
+    if not found.plugin and found.family not in families():
         return f"family: no family named {found.family!r}"
     if not found.kernels:
         return "kernels: there are none"

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import FileFormatError
 from ..kernels import families
+from ..kernels.own import LOADED
 from .input_names import input_names
 from .inputs import VERSION as INPUTS_VERSION
 from .network import Network
@@ -73,6 +74,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     split: str
     sources: dict[str, int]  # training rows by source and version
     networks: tuple[NetworkCard, ...]
+    plugin: str = ""  # digest of the file of a family of the user's own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,11 +97,13 @@ def path_of(family: str) -> Path:
 
 @cache
 def shipped(family: str) -> Weights | None:
-    """The weights that come with the package, or None for a family that has none.
+    """The weights that come with the package, or None for a family that has none, as those of the user's own.
 
     Raises:
         FileFormatError: they are damaged.
     """
+    if family in LOADED:
+        return None
     path = path_of(family)
     there = path.is_file() or path.with_suffix(".json").is_file()  # one alone is damage, which `read` tells
     return read(path, family, own=False) if there else None
@@ -150,7 +154,8 @@ def read_own(path: Path) -> Weights:
 
 def card_digest(card: Card) -> str:
     """The digest of a card without its notes and that of its arrays, which the arrays' file carries."""
-    fields = {name: value for name, value in msgspec.structs.asdict(card).items() if name not in (*NOTES, "sha256")}
+    left_out = (*NOTES, "sha256", *(() if card.plugin else ("plugin",)))
+    fields = {name: value for name, value in msgspec.structs.asdict(card).items() if name not in left_out}
     return sha256(msgspec.json.encode(fields)).hexdigest()
 
 

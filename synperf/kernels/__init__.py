@@ -1,15 +1,23 @@
-"""Kernel families: a family exists because its module is in this folder and has a `FAMILY`."""
+"""Kernel families: one exists because its module is in this folder and has a `FAMILY`, or is a file of the user's own.
+
+A file of one's own is named by its path; what an installed package offers as an entry point of the group
+`synperf.families`, by the name of that. Neither is run before it is named.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
-from ..errors import UnknownNameError
+from ..errors import PluginError, UnknownNameError
 from .base import KernelFamily
+from .own import FILES, LOADED
 
-__all__ = ["KernelFamily", "families", "family"]
+__all__ = ["KernelFamily", "by_type", "families", "family", "installed", "load_family", "name_of"]
+SUFFIX = ".py"  # of what is a path and no name
 
 
 @cache
@@ -18,23 +26,95 @@ def _module_names() -> tuple[str, ...]:
 
 
 @cache
-def families() -> dict[str, KernelFamily]:
-    """Every family by its name."""
+def _of_package() -> dict[str, KernelFamily]:
     found = (getattr(import_module(f"{__name__}.{name}"), "FAMILY", None) for name in _module_names())
     return {f.name: f for f in found if f is not None}
 
 
+def families() -> dict[str, KernelFamily]:
+    """Every family by its name: those of the package, and of the user's own those that were named."""
+    return _of_package() | LOADED
+
+
 @cache
+def by_type() -> dict[type, KernelFamily]:
+    """Every one of these families by the class of its calls."""
+    return {kind.call_type: kind for kind in families().values()}
+
+
 def family(name: str) -> KernelFamily:
-    """The family of that name; its module alone is imported when the module is called like the family.
+    """The family of that name.
 
     Raises:
         UnknownNameError: the message lists the nearest or all families.
+        PluginError: it is an installed one, whose file is not what it should be.
     """
+    return LOADED.get(name) or _package_family(name) or _installed_family(name)
+
+
+@cache
+def _package_family(name: str) -> KernelFamily | None:
+    """A family of the package; its module alone is imported when the module is called like the family."""
     if name in _module_names():
         found = getattr(import_module(f"{__name__}.{name}"), "FAMILY", None)
         if isinstance(found, KernelFamily) and found.name == name:
             return found
-    if name not in families():
-        raise UnknownNameError.among("kernel family", name, families())
-    return families()[name]
+    return _of_package().get(name)
+
+
+def _installed_family(name: str) -> KernelFamily:
+    names = _entry_points().names()
+    if name.endswith(SUFFIX):
+        raise UnknownNameError(f"family: {name!r} is a path, and tables run no file; right would be the family's name")
+    if name not in names:
+        raise UnknownNameError.among("kernel family", name, [*families(), *names])
+    return _kept(*_entry_points().read(name))
+
+
+def installed() -> tuple[str, ...]:
+    """Names of the families that installed packages offer."""
+    return tuple(sorted(_entry_points().names()))
+
+
+def name_of(name: str | Path) -> str:
+    """The name of a family that is named, or that is in the file of that path, which is loaded then.
+
+    Raises: as `load_family`.
+    """
+    return load_family(name).name if isinstance(name, Path) or name.endswith(SUFFIX) else name
+
+
+def load_family(path: str | Path) -> KernelFamily:
+    """The family that a file describes; a file that has changed is read again.
+
+    Raises:
+        PluginError: it is not what it should be, or its name is that of another family.
+    """
+    source = import_module(".own.source", __name__)
+    text, file = source.text(Path(path)), str(Path(path).resolve())
+    known = next((LOADED[name] for name, place in FILES.items() if place == file), None)
+    if known is not None and known.digest == source.digest(text):
+        return known
+    return _kept(import_module(".own.family", __name__).family_of(source.run(Path(path), text)), file)
+
+
+def _kept(made: KernelFamily, file: str) -> KernelFamily:
+    """The family under its name, from now on.
+
+    Raises:
+        PluginError: the name is that of another family.
+    """
+    if _package_family(made.name) is not None:
+        raise PluginError(f"{file}: {made.name} is a family of synperf; right would be another NAME")
+    if FILES.get(made.name, file) != file:
+        raise PluginError(f"{file}: {made.name} is the family of {FILES[made.name]}; right would be another NAME")
+    for before in [name for name, place in FILES.items() if place == file]:  # the file may have changed its name
+        del LOADED[before], FILES[before]
+    LOADED[made.name], FILES[made.name] = made, file
+    by_type.cache_clear()
+    return made
+
+
+def _entry_points() -> Any:
+    """The module of installed families, which answers without them need not import."""
+    return import_module(".own.installed", __name__)

@@ -86,6 +86,12 @@ class KernelFamily:
     math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
     launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
     is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded
+    digest: str = ""  # of the file of a family of the user's own, whose weights and calibrations are of that file
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a file of the user's own: synperf comes with neither weights nor measured rows of it."""
+        return bool(self.digest)
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""

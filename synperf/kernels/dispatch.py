@@ -16,6 +16,7 @@ from ..errors import FieldError, UnknownNameError, UnsupportedError
 from ..hardware import DType
 from ..hardware.capability import capability
 from ..hardware.makers import NVIDIA, maker
+from .own import ENGINE, LOADED
 
 _FOLDER = Path(__file__).parent
 _PLAIN_TORCH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16)
@@ -51,6 +52,8 @@ def resolve(
         UnsupportedError: the engine has no kernel for this format on this GPU; the given kernel is not for the format,
             or the GPU is of a maker that it does not run on.
     """
+    if family in LOADED:
+        return _own(family, engine, kernel)
     engine = engine or default_engine(family, dtype, compute_capability)
     if engine not in engines():
         raise FieldError(f"engine: {UnknownNameError.among('engine', engine, engines())}")
@@ -102,6 +105,14 @@ def _kernels_on(family: str, compute_capability: str) -> frozenset[str]:
         for rule in _rules(engine).get(family, [])
         if _runs_on(rule, engine, compute_capability)
     )
+
+
+def _own(family: str, engine: str | None, kernel: str | None) -> tuple[str, str]:
+    """Of a family of the user's own: no engine runs it, and its one kernel is called like it."""
+    for field, given, right in (("engine", engine, ENGINE), ("kernel", kernel, family)):
+        if given not in (None, right):
+            raise FieldError(f"{field}: {family} is a family of your own; right would be none, or {right}, got {given}")
+    return ENGINE, family
 
 
 class Timed(NamedTuple):

@@ -10,7 +10,7 @@ from ..errors import FieldError
 from ..kernels import KernelFamily
 from ..tables.headings import check_spelling
 from .plausible import UNITS_S
-from .schema import LABELS, NUMBERS, SAME_AS
+from .schema import SAME_AS, labels_of, numbers_of
 
 STEMS = ("time", "latency", "duration", "elapsed", "runtime", "measured")
 TEXTS = ("family", "gpu", "engine", "kernel", "version")
@@ -41,7 +41,7 @@ def time_column(names: Iterable[str]) -> tuple[str, str]:
 
 def texts(kind: KernelFamily) -> tuple[str, ...]:
     """Columns of which a row's key has one value of text or truth: those of every family, and the family's own."""
-    return (*TEXTS, *LABELS[kind.name])
+    return (*TEXTS, *labels_of(kind.name))
 
 
 def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
@@ -53,7 +53,7 @@ def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
     names = list(names)
     check_spelling(names, kind)
     defaults = {f.name: f.default for f in fields(kind.call_type)}
-    needed = [field for field in NUMBERS[kind.name] if defaults[field] is None and field not in SAME_AS]
+    needed = [field for field in numbers_of(kind.name) if defaults[field] is None and field not in SAME_AS]
     missing = [field for field in (*needed, *kind.required()) if field not in names]
     if missing:
         raise FieldError(f"no column {', '.join(missing)} among {_listed(names)}")
@@ -61,7 +61,7 @@ def check_columns(names: Iterable[str], kind: KernelFamily) -> None:
 
 def ignored(names: Iterable[str], kind: KernelFamily, times: str) -> tuple[str, ...]:
     """Columns that are not read."""
-    read = {*NUMBERS[kind.name], *texts(kind), IS_TEST, BIASED, L2, times}
+    read = {*numbers_of(kind.name), *texts(kind), IS_TEST, BIASED, L2, times}
     return tuple(name for name in names if name not in read)
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import hardware
-from ..errors import FileFormatError, MissingExtraError, UnknownNameError
+from ..errors import FileFormatError, MissingExtraError
 from ..hardware import GPU
 from ..kernels import family as kernel_family
+from ..kernels import name_of
 from .audit import FileAudit, Reading
 from .plausible import check
-from .schema import NUMBERS, Rows
+from .schema import Rows, numbers_of
 
 GEMM = "gemm"  # the family of rows that name none
 PUBLISHED = ("pipeweave", "neusight", "vidur")  # modules of formats, the first that matches is taken
@@ -39,6 +40,7 @@ def read_file(
     Raises:
         FileFormatError: the file is not what it should be; the message names file, row and column.
         UnknownNameError: no such GPU, or the family has no measured rows.
+        PluginError: `family` is the path of a file, which is not what it should be.
         FieldError: no such engine or kernel.
         MissingExtraError: a parquet file, and the extra [data] is not installed.
     """
@@ -105,8 +107,8 @@ def _given(gpu: GPU | str | Path | None, engine: str | None, kernel: str | None)
 
 
 def _reading(path: Path, family: str, given: Any) -> Reading:
-    if family not in NUMBERS:
-        raise UnknownNameError.among("measured family", family, NUMBERS)
+    family = name_of(family)
+    numbers_of(family)  # it has measured rows
     batches, layout = _opened(path, family)
     if layout is not None:
         found: Reading = _module(".published").read(layout, next(batches).rows, family, path.name)

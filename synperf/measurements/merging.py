@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .schema import LABELS, Rows
+from .schema import Rows, labels_of
 
 _OWN = ("gpu", "family", "engine", "version", "kernel", "kernel_source", "source")  # text columns of the schema
 
 
 def label(family: str) -> tuple[str, ...]:
     """The columns of a key that are not numbers: those of the schema and, before the source, the family's own."""
-    return (*_OWN[:-1], *LABELS[family], _OWN[-1])
+    return (*_OWN[:-1], *labels_of(family), _OWN[-1])
 
 
 def merged(

@@ -13,9 +13,10 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import FieldError
-from ..kernels import family
+from ..errors import FieldError, UnknownNameError
+from ..kernels import KernelFamily, family, installed
 from ..kernels.fields import MOST_ELEMENTS
+from ..kernels.own import LOADED
 from ..numeric import concatenated
 
 TEST_MODULUS = 5
@@ -47,6 +48,35 @@ LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one va
     "reduction": ("dtype", "axis"),
 }
 LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
+
+
+def numbers_of(name: str) -> tuple[str, ...]:
+    """Number fields of measured calls of a family; of one of the user's own, all that it has.
+
+    Raises:
+        UnknownNameError: there is no such family, or it has no measured rows.
+    """
+    if name in NUMBERS:
+        return NUMBERS[name]
+    kind = _own(name)
+    return tuple(f.name for f in fields(kind.call_type) if f.type is Any)
+
+
+def labels_of(name: str) -> tuple[str, ...]:
+    """Fields of a family of which a call holds one value; of one of the user's own, all that are no numbers.
+
+    Raises: as `numbers_of`.
+    """
+    if name in LABELS:
+        return LABELS[name]
+    others = (*numbers_of(name), *LAUNCH)
+    return tuple(field for field in _own(name).field_names() if field not in others)
+
+
+def _own(name: str) -> KernelFamily:
+    if name in LOADED or name in installed():
+        return family(name)
+    raise UnknownNameError.among("measured family", name, [*NUMBERS, *LOADED, *installed()])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

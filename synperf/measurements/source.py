@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import MissingExtraError, UnknownNameError
 from . import aiconfigurator
-from .schema import NUMBERS, Rows
+from .schema import Rows, numbers_of
 
 POOLED = "torch"  # the engine under which the frameworks' timings of one library are samples of one kernel
 GPUS_HELD = 4  # GPUs whose rows stay in memory, about 15 MB each
@@ -108,7 +108,7 @@ def _tables(rows: Rows) -> Iterator[tuple[Key, Columns]]:
         labels = dict(zip(others, values[len(names) :], strict=True))
         dtype, family = labels.pop("dtype"), values[1]
         key = Key(**dict(zip(names, values, strict=False)), dtype=dtype, labels=tuple(labels.items()))
-        yield key, _columns(part.take(part.version == version), NUMBERS[family], version)
+        yield key, _columns(part.take(part.version == version), numbers_of(family), version)
 
 
 def _release(version: str) -> tuple[tuple[int, ...], str]:

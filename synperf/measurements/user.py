@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import hardware
 from ..errors import FieldError, FileFormatError, PerfError
-from ..hardware import GPU
+from ..hardware import GPU, DType
 from ..hardware.fields import show
 from ..kernels import KernelFamily
 from ..kernels.dispatch import resolve
@@ -23,7 +23,7 @@ from .columns import BIASED, IS_TEST, L2, check_columns, ignored, texts, time_co
 from .merging import label as label_of
 from .merging import merged
 from .plausible import UNITS_S
-from .schema import LABELS, MAY_BE_ZERO, MOST, NUMBERS, SAME_AS, Rows
+from .schema import MAY_BE_ZERO, MOST, SAME_AS, Rows, labels_of, numbers_of
 from .selecting import COLD, is_cold, of_family
 
 UNKNOWN = "unknown"  # version of a row that names none
@@ -116,7 +116,7 @@ def _rows(columns: dict[str, np.ndarray], kind: KernelFamily) -> Rows:
 def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[Any, ...], kind: KernelFamily) -> Rows:
     return merged(
         dict(zip(label_of(kind.name), label, strict=True)),
-        dict(zip(NUMBERS[kind.name], columns["numbers"][rows].T, strict=True)),
+        dict(zip(numbers_of(kind.name), columns["numbers"][rows].T, strict=True)),
         columns["time_s"][rows],
         columns["is_test"][rows],
         columns["biased"][rows],
@@ -126,7 +126,7 @@ def _merged(columns: dict[str, np.ndarray], rows: np.ndarray, label: tuple[Any, 
 def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: float) -> _Part:
     defaults = {f.name: f.default for f in fields(kind.call_type)}
     numbers: dict[str, np.ndarray] = {}
-    for field in NUMBERS[kind.name]:
+    for field in numbers_of(kind.name):
         other = numbers.get(SAME_AS.get(field, ""))
         numbers[field] = _sizes(batch, field, defaults[field], kind) if other is None else _or(batch, field, other)
     found, labels = _labels(batch, kind, given), np.empty(batch.size, dtype=object)
@@ -254,9 +254,9 @@ def _own(cells: dict[str, str], kind: KernelFamily) -> dict[str, Any]:
     """The fields of the family that a call holds one value of."""
     defaults = {f.name: f.default for f in fields(kind.call_type)}
     own: dict[str, Any] = {}
-    for name in LABELS[kind.name]:
+    for name in labels_of(kind.name):
         cell, default = cells[name], defaults.get(name)
-        if name in ("dtype", *SAME_AS):
+        if name in ("dtype", *SAME_AS) or isinstance(default, DType):
             own[name] = dtype_of(name, cell or default or own[SAME_AS[name]])
         elif isinstance(default, bool):
             own[name] = _truth(name, cell) if cell else default

@@ -58,7 +58,7 @@ def _launch(x: Explanation) -> list[tuple[str, str]]:
     resident = counted(launch.occupancy.ctas_per_sm, "CTA")
     slots = format_percent(load.wave_efficiency)
     return [
-        ("tiles", f"{launch.tiles:,}, {launch.choice_source}: {choice}"),
+        ("tiles", f"{launch.tiles:,}, {launch.choice_source}{': ' if choice else ''}{choice}"),
         ("grid", f"{grid} {ctas} of {launch.threads} threads"),
         ("one CTA", f"{launch.registers} registers per thread, {format_binary(launch.shared_bytes)} of shared memory"),
         ("one SM", f"{resident} at once, limited by {' and '.join(launch.occupancy.limiters)}"),

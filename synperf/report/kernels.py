@@ -10,6 +10,7 @@ from ..hardware import DType
 from ..hardware.capability import capabilities
 from ..kernels import KernelFamily
 from ..kernels.dispatch import engines, resolve
+from ..kernels.own import ENGINE
 from .text import labelled, paragraphs
 
 Dispatch = dict[str, dict[str, list[str]]]  # engine -> kernel -> formats
@@ -18,7 +19,7 @@ Dispatch = dict[str, dict[str, list[str]]]  # engine -> kernel -> formats
 def dispatch(kind: KernelFamily) -> Dispatch:
     """Which kernels each engine runs for which formats, on any GPU."""
     found: Dispatch = {}
-    for engine in engines():
+    for engine in (ENGINE,) if kind.is_own else engines():
         for dtype in DType:
             for capability in capabilities():
                 try:

@@ -76,6 +76,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
         date=datetime.now(UTC).date().isoformat(), seed=seed, rows=len(own),
         sources=dict(Counter(own.source.astype(str).tolist())), hardware=_hardware(gpu, own, choice),
         kernels=_kernels(own, choice), residuals=choice.residuals, set_aside=chosen.set_aside,
+        plugin=family(name).digest,
     )  # fmt: skip
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
 

@@ -16,6 +16,7 @@ import typer
 
 from ...errors import FieldError
 from ...hardware import GPU
+from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ..arguments import AsJson, GpuName, device
 from ..show import notice, text_of
@@ -27,7 +28,10 @@ def calibrate(
     ] = None,
     gpu: GpuName = None,
     family: Annotated[
-        str | None, typer.Option(metavar="NAME", help="family of the rows, where their column family does not say it")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="family of the rows, or its .py file, where their column family does not say it"
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the calibration, as JSON")] = None,
     engine: Annotated[str | None, typer.Option(metavar="NAME", help="engine of rows that name none")] = None,
@@ -53,10 +57,10 @@ def calibrate(
     from ...training.calibrate import fit_calibration, save
 
     if out is not None:
-        require_other("out", out, {"rows": rows, "gpu": gpu})
+        require_other("out", out, {"rows": rows, "gpu": gpu, "family": family})
         require_place("out", out)
     one = device(gpu, None)
-    kind = family or family_in(rows)
+    kind = name_of(family) if family else family_in(rows)
     fit = fit_calibration(read_file(rows, kind, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
     shown = text_of(as_json, lambda: calibrations.to_dict(fit.file, one), lambda: calibrations.to_text(fit.file, one))
     if out is not None:

@@ -21,11 +21,12 @@ from ...evaluation import Selection, paper_tables, recipes, splits
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
+from ...kernels import name_of
 from ...measurements import Rows
 from ...report import comparison_plot, comparisons, scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
-from ..arguments import AsJson, OnlyGpu
+from ..arguments import FAMILY, AsJson, OnlyGpu
 from ..bars import stages
 from ..rows import read_rows
 from ..show import notice, show
@@ -34,7 +35,7 @@ Names = list[str] | None
 
 
 def evaluate(
-    family: Annotated[str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`")] = "gemm",
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help=FAMILY)] = "gemm",
     origin: Annotated[str | None, typer.Option(metavar="NAME", help="the estimator; else the best one")] = None,
     split: Annotated[str | None, typer.Option(metavar="NAME", help=", ".join(splits.SPLITS))] = None,
     recipe: Annotated[Names, typer.Option(metavar="NAME", help="what to fit: a name, or all; may be repeated")] = None,
@@ -63,7 +64,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     asked = Asked(
-        family=family_named(family).name, split=None if split is None else splits.check(split),
+        family=family_named(name_of(family)).name, split=None if split is None else splits.check(split),
         recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()),
         variants=tuple(variant or ()), biased=biased, files=_files(split, rows, data),
     )  # fmt: skip

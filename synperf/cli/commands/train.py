@@ -25,18 +25,19 @@ from ... import hardware
 from ...errors import FieldError, MissingExtraError
 from ...estimators.weights import KNOWN, NetworkCard
 from ...kernels import family as family_named
+from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ...measurements import Rows, aiconfigurator
 from ...tables.outfile import require_place
 from ...units import format_percent
-from ..arguments import OnlyGpu
+from ..arguments import FAMILY, OnlyGpu
 from ..bars import stages
 from ..rows import read_rows
 from ..show import notice
 
 
 def train(
-    family: Annotated[str, typer.Argument(metavar="FAMILY", help="a family from `synperf kernels`")] = "gemm",
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help=FAMILY)] = "gemm",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="the weights; their card is beside them")] = None,
     rows: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="more measured rows; may be repeated")] = None,
     only_rows: Annotated[bool, typer.Option("--only-rows", help="without the rows of aiconfigurator-core")] = False,
@@ -45,11 +46,14 @@ def train(
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
 ) -> None:
-    name = family_named(family).name
+    kind = family_named(name_of(family))
+    name, only_rows = kind.name, only_rows or kind.is_own
     if out is None:
         raise FieldError(f"out: none given; right would be --out {name}.safetensors")
     if out.suffix != ".safetensors":
         raise FieldError(f"out: {out.name} should end in .safetensors")
+    if kind.is_own and not rows:
+        raise FieldError(f"rows: none are named, and none of {name} are installed; right would be --rows FILE")
     if only_rows and not rows:
         raise FieldError("only_rows: no rows are named; right would be --rows FILE beside it")
     dtypes = [str(dtype_of("dtype", one)) for one in dtype or ()]
@@ -63,7 +67,8 @@ def train(
         if resume and not any(work.glob("*.state")):
             notice(f"resume: no state is beside {out} to go on from; the training begins anew")
         training = shipped.Training(seed=seed, work=work, resume=resume, progress=told, tables=not only_rows)
-        made = shipped.train(measured, devices, training, _command(name, rows, only_rows, gpu, dtype, seed))
+        command = _command(Path(family).name, name, rows, only_rows, gpu, dtype, seed)
+        made = shipped.train(measured, devices, training, command)
         paths = shipped.write(out, made)
     for path in paths:
         notice(f"{path}: {path.stat().st_size / 1e3:.0f} kB, trained in {made[name][0].training_s:.0f} s")
@@ -119,10 +124,11 @@ def _among(column: Any, values: set[str]) -> Any:
 
 
 def _command(
-    family: str, rows: list[Path] | None, only_rows: bool, gpus: list[str] | None, dtypes: list[str] | None, seed: int
-) -> str:
-    """The command that makes the weights again, files by their names alone."""
-    words = ["synperf", "train", family, "--seed", str(seed)]
+    given: str, family: str, rows: list[Path] | None, only_rows: bool, gpus: list[str] | None,
+    dtypes: list[str] | None, seed: int,
+) -> str:  # fmt: skip
+    """The command that makes the weights again, files by their names alone; the family as it was `given`."""
+    words = ["synperf", "train", given, "--seed", str(seed)]
     for option, values in (("--rows", [r.name for r in rows or []]), ("--gpu", gpus or []), ("--dtype", dtypes or [])):
         words += [word for value in values for word in (option, value)]
     words += ["--only-rows"] * only_rows

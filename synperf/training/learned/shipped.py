@@ -18,6 +18,7 @@ from ...estimators.inputs import VERSION as INPUTS_VERSION
 from ...estimators.network import Network
 from ...estimators.shapes import AXES
 from ...estimators.weights import FORMAT, Card, NetworkCard, of_tables, serialize, tensors
+from ...kernels import family as family_named
 from ...measurements import Rows
 from ...tables.outfile import replacing
 from ...version import VERSION
@@ -159,6 +160,7 @@ def _whole(name: str, rows: Rows, cards: list[NetworkCard], began: float, comman
         split=SPLIT,
         sources=_sources(rows),
         networks=tuple(cards),
+        plugin=family_named(str(rows.family[0])).digest,
     )
 
 
