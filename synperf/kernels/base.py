@@ -126,7 +126,7 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
 
 def num_calls(call: Any) -> int | None:
     """Rows of a call that holds columns; None for a single call."""
-    values = values_of(call, _names(type(call)))
+    values = values_of(call, _names(call.__class__))
     if _ARRAYS.isdisjoint(map(type, values)):  # every prediction asks, mostly of a single call
         return None
     return next(len(value) for value in values if type(value) is np.ndarray)
@@ -148,7 +148,7 @@ def _reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 @lru_cache(maxsize=256)
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     """Names of all fields of a class of calls, inherited ones too."""
     return tuple(f.name for f in fields(kind))
 

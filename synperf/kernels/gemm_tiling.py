@@ -213,8 +213,8 @@ class _Columns(NamedTuple):
 
     @classmethod
     def of(cls, found: tuple[Candidate, ...], index: np.ndarray) -> _Columns:
-        columns = [np.array([getattr(c, name) for c in found])[index] for name in cls._fields[:-1]]
-        return cls(*columns, is_cluster=any(c.is_cluster for c in found))
+        columns = {name: np.array([getattr(c, name) for c in found])[index] for name in cls._fields[:-1]}
+        return cls(**columns, is_cluster=any(c.is_cluster for c in found))
 
 
 def _tiling(p: Gemm, c: Candidate | _Columns, slices: Number, source: str, tile: Tile | None) -> Tiling:

@@ -9,6 +9,7 @@ Source: Rasmussen, Williams, "Gaussian Processes for Machine Learning", 2006, se
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import sqrt
 
 import numpy as np
 
@@ -203,4 +204,4 @@ def _places(c: Candidate, view: View, part: Part) -> tuple[tuple[str, ...], np.n
 
 def _near_length(view: View) -> float:
     """Of a bump over all inputs: distances grow with the root of their number."""
-    return NEAR * float(view.scaled.shape[1]) ** 0.5
+    return NEAR * sqrt(view.scaled.shape[1])
