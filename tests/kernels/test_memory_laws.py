@@ -51,15 +51,15 @@ def calls(draw, names=FAMILIES):
         call = replace(
             call, dim=-(-call.dim // WHOLE) * WHOLE if call.dim < 2**31 - WHOLE else WHOLE, quant_dtype=written
         )
-    return gpu, replace(call, engine=draw(st.sampled_from(_engines(kind.name, call.dtype))))
+    return gpu, replace(call, engine=draw(st.sampled_from(_engines(kind.name, call.dtype, gpu.compute_capability))))
 
 
-def _engines(family, dtype):
-    """Engines that have a kernel of the family for the format."""
+def _engines(family, dtype, compute_capability):
+    """Engines that have a kernel of the family for the format on such GPUs."""
     found = []
     for name in engines():
         with suppress(synperf.UnsupportedError):
-            found.append(resolve(family, dtype, "9.0", name, None)[0])
+            found.append(resolve(family, dtype, compute_capability, name, None)[0])
     return found
 
 
