@@ -49,7 +49,7 @@ def split(w: Work, k: Style, gpu: GPU) -> Split:
     of_row = values * k.rows * w.value_in / vector_bytes  # loads
     team = minimum(maximum(power_of_two(of_row), float(k.team)), float(k.threads))
     rows = maximum(floor(k.pack / team), 1.0) if k.pack else float(k.rows)
-    threads = maximum(maximum(team, float(k.pack)), 32.0)
+    threads = maximum(maximum(team, float(k.pack)), float(gpu.warp_size))
     return Split(
         rows=minimum(rows, w.rows),
         values=values,
@@ -71,7 +71,7 @@ def _vector_bytes(w: Work, k: Style) -> Number:
 
 def _resident(gpu: GPU, threads: Number, registers: int) -> Number:
     """CTAs of so many threads that an SM holds, by warps, registers and CTAs; shared memory does not limit them."""
-    by_threads = min(32.0 * gpu.max_warps_per_sm, gpu.registers_per_sm / registers)
+    by_threads = min(float(gpu.warp_size * gpu.max_warps_per_sm), gpu.registers_per_sm / registers)
     return maximum(minimum(floor(by_threads / threads), float(gpu.max_ctas_per_sm)), 1.0)
 
 

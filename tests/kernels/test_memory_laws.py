@@ -166,7 +166,7 @@ def test_loads_are_as_wide_as_rows_are_aligned(drawn):
     gpu, call = drawn
     found = families()[call.FAMILY].launch(call, gpu)
     assert found.choice["vector_bytes"] in (1, 2, 4, 8, 16)
-    assert 32 <= found.threads <= gpu.max_threads_per_cta
+    assert gpu.warp_size <= found.threads <= gpu.max_threads_per_cta
     assert found.occupancy.ctas_per_sm == families()[call.FAMILY].decompose(call, gpu).ctas_per_sm
 
 
