@@ -23,6 +23,7 @@ from ..features import Features, features
 from ..hardware import GPU, DType
 from ..hardware.makers import maker
 from ..hardware.rates import rates as rates_of
+from ..hardware.twins import kin
 from ..kernels import KernelFamily
 from ..kernels.base import take, values_of
 from ..kernels.dispatch import PLAIN, resolve
@@ -85,6 +86,7 @@ class Wanted(NamedTuple):
     kernel: str
     variant: str
     maker: str = ""  # of the GPU; "" where it does not matter
+    kin: str = ""  # what it shares with GPUs that run the same kernels; "" where it does not matter
 
 
 def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
@@ -103,7 +105,8 @@ def _wanted(
     kind: KernelFamily, gpu: GPU, dtype: DType, math: DType, engine: str | None, kernel: str | None, variant: str
 ) -> Wanted:
     label = resolve(kind.name, dtype, gpu.compute_capability, engine, kernel)
-    return Wanted(gpu.key, rates_of(gpu, math).ridge_flop_per_byte, dtype, *label, variant, gpu.maker)
+    ridge, kind_of_gpu = rates_of(gpu, math).ridge_flop_per_byte, kin(gpu.compute_capability)
+    return Wanted(gpu.key, ridge, dtype, *label, variant, gpu.maker, kind_of_gpu)
 
 
 def of_any_balance(want: Wanted) -> Wanted:
@@ -340,7 +343,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     """The network and group for what is wanted; None where no network has the format and variant.
 
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
-    general network, and last the middle of all kernels there.
+    general network, where GPUs of its kind or of several others ran the kernel, and last the middle of all kernels
+    there: a kernel may behave on one kind of GPU as on no other.
     """
     gpu, ridge, dtype, engine, kernel, *_ = want
     if engine == PLAIN:  # no engine: the analytical estimate by definition
@@ -357,10 +361,10 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
         (f"{gpu}.*.{kernel}", KNOWN, (), f"learned: the middle of the engines that run {kernel} stands for {engine}"),
         (f"{engine}.{kernel}", GENERAL, ("gpu",), "learned: this GPU was not measured with this kernel"),
         (f"*.{kernel}", GENERAL, ("gpu",), f"learned: not measured on this GPU, nor in {engine}: {kernel} of others"),
-        ("*", GENERAL, (*away, "kernel"), f"learned: nobody measured {kernel}; the middle of the kernels for {served}"),
+        ("*", GENERAL, (*away, "kernel"), f"learned: {_unknown(pairs, want)}; the middle of the kernels for {served}"),
     ):
         for card, network in pairs:
-            if scope == GENERAL and is_far:
+            if scope == GENERAL and (is_far or _is_of_others_alone(card, group, want)):
                 continue
             if card.scope == scope and served in card.dtypes and group in card.groups:
                 notes = said + ((sentence,) if sentence else ())
@@ -371,6 +375,19 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                     in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
+
+
+def _is_of_others_alone(card: NetworkCard, group: str, want: Wanted) -> bool:
+    """Whether one kind of GPUs alone ran what a group of a general network stands for, and the wanted is of another."""
+    return card.alone.get(group, want.kin) != want.kin and want.kin != ""
+
+
+def _unknown(pairs: Iterable[tuple[NetworkCard, Network]], want: Wanted) -> str:
+    """Why no group of a general network stands for a kernel."""
+    measured = any(f"*.{want.kernel}" in card.groups for card, _ in pairs if card.scope == GENERAL)
+    return (
+        f"{want.kernel} was measured on one other kind of GPU alone" if measured else f"nobody measured {want.kernel}"
+    )
 
 
 def _serving(weights: Weights, want: Wanted) -> tuple[list[tuple[NetworkCard, Network]], DType]:

@@ -93,7 +93,7 @@ def general(settings: Any = None, name: str = GENERAL) -> Recipe:
             table = data.table(rows.take(index), devices)
             chosen = settings or training.Settings.for_rows(len(table), str(rows.family[0]))
             networks.append(training.fit(table, chosen, seed, known=False))
-            cards.append(_card(part, networks[-1], len(table)))
+            cards.append(_card(part, networks[-1], len(table), _needing("kinds").alone(table)))
         return General(_weights(str(rows.family[0]), seed, cards, networks))
 
     return Recipe(
@@ -101,11 +101,12 @@ def general(settings: Any = None, name: str = GENERAL) -> Recipe:
     )
 
 
-def _card(part: str, network: Network, rows: int) -> NetworkCard:
+def _card(part: str, network: Network, rows: int, alone: Mapping[str, str]) -> NetworkCard:
     dtype, _, variant = part.partition(".")
     return NetworkCard(
         name=f"{part}.{GENERAL}", scope=GENERAL, dtypes=(dtype,), variant=variant, inputs=network.inputs,
         groups=network.groups, num_layers=len(network.weights), rows=rows, held_out={}, regimes={"": _NO_INTERVAL},
+        alone=dict(alone),
     )  # fmt: skip
 
 

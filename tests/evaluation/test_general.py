@@ -25,7 +25,7 @@ DEVICES = {key: hardware.gpu(key) for key in ("l40s", "a100_sxm")}
 @pytest.fixture
 def general():
     net = network(GENERAL_GROUPS)
-    return General(_weights("gemm", 42, [_card("bf16", net, 100)], [net]))
+    return General(_weights("gemm", 42, [_card("bf16", net, 100, {})], [net]))
 
 
 def test_it_is_the_learned_estimate_of_its_weights(general):

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from ... import hardware
 from ...estimators.network import Network
 from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
 from ...evaluation.metrics import Errors
-from ...hardware.twins import kin
 from ...numeric import concatenated
 from .data import Table
 from .fit import origins
+from .kinds import alone, kind_of
 from .regimes import Spread, regimes, scaled_by_band, widening
 from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold
 from .unseen import Case, unseen
@@ -62,7 +61,7 @@ def cards(
     most = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
     scores = _scores_of(_alone(general, data), known=False)
     card = _card(part, GENERAL, general, most, scores, found.regimes)
-    yield msgspec.structs.replace(card, left_out=found.left_out)
+    yield msgspec.structs.replace(card, left_out=found.left_out, alone=alone(data))
 
 
 def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
@@ -116,7 +115,7 @@ def _case(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Ca
     rows = data.take(few(data, away, ROWS_LEFT_OUT, seed))
     time_s, apart = errors(network, rows, known=False)
     middle = rows.target - network.correction(rows.logs, network.groups.index("*"))
-    kins, own = ({kin(hardware.gpu(key).compute_capability) for key in set(data.gpu[which])} for which in (~away, away))
+    kins, own = ({kind_of(key) for key in set(data.gpu[which])} for which in (~away, away))
     return Case(name=" ".join(gpus), has_kin=own <= kins, time_s=time_s, apart=apart, middle=middle)
 
 
