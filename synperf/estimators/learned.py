@@ -378,8 +378,13 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
 
 
 def _is_of_others_alone(card: NetworkCard, group: str, want: Wanted) -> bool:
-    """Whether one kind of GPUs alone ran what a group of a general network stands for, and the wanted is of another."""
-    return card.alone.get(group, want.kin) != want.kin and want.kin != ""
+    """Whether one kind of GPUs alone ran a kernel, in its engine or in all, and the wanted GPU is of another kind.
+
+    The middle of its engines says no more then: theirs differ in what they make of the GPU too.
+    """
+    if not want.kin or group == "*":
+        return False
+    return any(card.alone.get(name, want.kin) != want.kin for name in (group, f"{want.engine}.{want.kernel}"))
 
 
 def _unknown(pairs: Iterable[tuple[NetworkCard, Network]], want: Wanted) -> str:
