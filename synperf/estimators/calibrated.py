@@ -37,6 +37,7 @@ from .network import Network
 from .weights import Weights, shipped
 
 ORIGIN = "calibrated"
+_APART = 2.0  # ranges: rows of two kinds of calls say little of each other
 STOOD_IN = ("gpu", "kernel", "dtype")  # what a network answers for in the place of others
 
 
@@ -69,7 +70,8 @@ def estimate(
     answer = learned.answer(kind, call, device, want, weights)
     label, correction, origin = (want.engine, want.kernel), answer.correction, learned.ORIGIN
     if own is not None and own.method not in WITHOUT_RESIDUAL:
-        scaled, hidden = scaled_inputs(answer.choice.network, np.atleast_2d(answer.logs)), np.atleast_2d(answer.hidden)
+        logs, hidden = np.atleast_2d(answer.logs), np.atleast_2d(answer.hidden)
+        scaled = scaled_inputs(kind, answer.choice.network, logs)
         extra = added(found.residuals[pool], want.engine, answer.choice.network, scaled, hidden)
         correction, origin = correction + (extra if is_array(correction) else extra.item()), ORIGIN
     regimes = (own.regimes if own else ()) or answer.choice.regimes
@@ -176,10 +178,11 @@ def require_weights(found: CalibrationFile, weights: Weights) -> None:
         raise FieldError(f"calibration: made for the weights {was}, not {digest}; calibrate again")
 
 
-def scaled_inputs(network: Network, logs: np.ndarray) -> np.ndarray:
-    """(rows, D) inputs cut to the range of the training and scaled to 0..1 over it."""
+def scaled_inputs(kind: KernelFamily, network: Network, logs: np.ndarray) -> np.ndarray:
+    """(rows, D) inputs cut to the range of the training and scaled to 0..1 over it; the family's marks to 0..2."""
     width = np.maximum(network.high - network.low, 1e-3)
     scaled: np.ndarray = np.clip((logs - network.low) / width, 0.0, 1.0).astype(np.float64)
+    scaled[:, [network.inputs.index(name) for name in kind.marks if name in network.inputs]] *= _APART
     return scaled
 
 

@@ -98,6 +98,7 @@ FAMILY = KernelFamily(
     inputs=inputs,
     listed=listed,
     stepped=STEPPED,
+    marks=("windowed", "alone", "one_key", "kv_width"),
     shape=("heads", "kv_heads", "head_dim"),
     variant=variant,
     summary="softmax(Q K^T) V: prefill, decode, chunked, sliding windows, grouped heads, requests of any lengths",

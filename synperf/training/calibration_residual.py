@@ -24,7 +24,7 @@ NOISE = 0.08  # of log(time): what repeats and sources of one kernel differ by
 FREEDOM = 3.0  # of Student's t
 ROUNDS = 4  # of reweighting
 LENGTH = 0.25  # of a bump, in ranges of the training
-NEAR = 0.12  # of a bump over all inputs, in ranges of the training per input
+NEAR = 0.2  # of a bump over all inputs, in ranges of the training per input
 OWN = 0.25  # how much more a bump counts for its own engine
 _DIGITS = 5  # of a place among all inputs, which a file has hundreds of
 CUT = 0.1  # how far beyond the residuals of its rows a correction may go
@@ -49,6 +49,7 @@ CANDIDATES = (
     Candidate(name="fine-tune", hidden=0.05),
     Candidate(name="kriging", bump=0.1),
     Candidate(name="near in all inputs", hidden=0.1, near=0.2),
+    Candidate(name="near, and linear", inputs=0.035, hidden=0.1, near=0.2),
     Candidate(name="all parts, weak", shift=0.05, engine=0.03, inputs=0.02, hidden=0.03, bump=0.04),
     Candidate(name="all parts", inputs=0.035, hidden=0.06, bump=0.08),
     Candidate(name="all parts, strong", inputs=0.05, hidden=0.1, bump=0.12),
@@ -67,7 +68,7 @@ class View:
     @classmethod
     def of(cls, kind: KernelFamily, network: Network, engine: np.ndarray, logs: np.ndarray, hidden: np.ndarray) -> View:
         """What a network makes of rows."""
-        scaled = scaled_inputs(network, logs[:, : len(network.inputs)])
+        scaled = scaled_inputs(kind, network, logs[:, : len(network.inputs)])
         columns = [network.inputs.index(name) for name in coordinates(kind, network)]
         own = hidden[:, : len(network.weights[-1])].astype(np.float64)
         return cls(engine=engine.astype(str), scaled=scaled, hidden=own, points=scaled[:, columns])
