@@ -10,7 +10,7 @@ from pathlib import Path
 
 NVIDIA = "nvidia"
 _FILE = Path(__file__).parent / "makers.toml"
-_WORD = re.compile(r"\b(SM|CTA|cta|warp)(?=s?\b)")
+_WORD = re.compile(r"\b(an (?=SM\b))?(SM|CTA|cta|warp)(?=s?\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +19,19 @@ class Maker:
 
     name: str
     target: str
+    article: str  # before `sm`
     sm: str
     warp: str
     cta: str
 
     def said(self, text: str) -> str:
         """A text about an SM, its CTAs and warps in this maker's words."""
-        return _WORD.sub(lambda found: str(getattr(self, found[1].lower())), text)
+        return _WORD.sub(self._word, text)
+
+    def _word(self, found: re.Match[str]) -> str:
+        """One word, behind the article that goes with it: `an SM`, `a CU`."""
+        own = str(getattr(self, found[2].lower()))
+        return f"{self.article} {own}" if found[1] else own
 
 
 @cache

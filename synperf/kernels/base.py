@@ -78,9 +78,7 @@ class KernelFamily:
     inputs: Callable[[Any, GPU, Number, float], dict[str, Number]] = _no_inputs  # of a network; see estimators/inputs
     listed: Callable[[Any, GPU], Tiles | Experts | None] = _not_listed  # of one call, where its tasks are unequal
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
-    marks: tuple[
-        str, ...
-    ] = ()  # inputs that tell kinds of calls apart, which say little of each other
+    marks: tuple[str, ...] = ()  # inputs that tell kinds of calls apart, which say little of each other
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from synperf import hardware
 from synperf.hardware import Calibration, DType
+from synperf.hardware.makers import maker
 from synperf.report import gpus
 from synperf.report.jsonout import plain
 
@@ -99,3 +100,11 @@ def test_a_gpu_of_another_maker_says_what_its_fields_mean():
     text = gpus.to_text(hardware.gpu("mi300x"))
     assert text.splitlines()[0] == "AMD Instinct MI300X (mi300x), cdna3, target gfx942"
     assert text.splitlines()[2] == "in the names of fields: sm is CU, warp wave, cta workgroup"
+
+
+def test_an_article_goes_with_the_word_of_the_maker():
+    said = "Each row is an SM, each block its tasks; grey is an SM without work; SMs hold CTAs."
+    assert maker("nvidia").said(said) == said
+    assert maker("amd").said(said) == (
+        "Each row is a CU, each block its tasks; grey is a CU without work; CUs hold workgroups."
+    )
