@@ -31,7 +31,7 @@ from .analytical import LIMITERS, slowest
 from .estimate import Estimate
 from .inputs import Sustained, inputs, logarithms, sustained
 from .network import Network
-from .weights import GENERAL, KNOWN, NetworkCard, Regime, Weights, shipped
+from .weights import GENERAL, KNOWN, NetworkCard, Regime, Weights, serving, shipped
 from .weights import of_tables as larger
 
 ORIGIN = "learned"
@@ -128,8 +128,8 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
     """
     if parts := by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, weights)) for rows, part in parts])
-    want, weights = wanted(kind, call, gpu), weights or shipped(kind.name)
-    return _estimate(kind, call, gpu, want, _required(kind, call, want, weights))
+    want = wanted(kind, call, gpu)
+    return _estimate(kind, call, gpu, want, _required(kind, call, want, weights or serving(kind.name, want.kernel)))
 
 
 def known(
@@ -138,7 +138,7 @@ def known(
     """As `estimate`, of calls of one variant; None where the weights have no answer for it, its format or the GPU."""
     want = wanted(kind, call, gpu)
     want = of_any_balance(want) if any_balance else want
-    weights = weights or shipped(kind.name)
+    weights = weights or serving(kind.name, want.kernel)
     choice = choose(weights, want) if weights else None
     return None if choice is None else _estimate(kind, call, gpu, want, choice)
 
@@ -165,7 +165,7 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
 
     Raises: as `estimate`.
     """
-    return _answer(kind, call, gpu, want, _required(kind, call, want, weights or shipped(kind.name)))
+    return _answer(kind, call, gpu, want, _required(kind, call, want, weights or serving(kind.name, want.kernel)))
 
 
 def _required(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | None) -> Choice:
@@ -190,13 +190,25 @@ def _why_not(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | Non
 
 
 def declined(weights: Weights, want: Wanted) -> str:
-    """The sentence on why networks for the format do not answer for this GPU; empty where it is not the GPU."""
-    if choose(weights, want) is not None or choose(weights, of_any_balance(want)) is None:
+    """The sentence on why networks for the format do not answer for this GPU or kernel; empty where it is neither."""
+    if choose(weights, want) is not None:
         return ""
+    if choose(weights, of_any_balance(want)) is None:
+        return _of_other_kernels(weights, want)
     pairs, served = _serving(weights, want)
     least, most = _ridges(_measured([card for card, _ in pairs], served), served)
     has = f"{want.ridge:.0f} FLOP per byte of DRAM in {want.dtype}"
     return f"learned: this GPU has {has}, measured ones {least:.0f} to {most:.0f}, too far off for their network"
+
+
+def _of_other_kernels(weights: Weights, want: Wanted) -> str:
+    """The sentence where networks for the format know other kernels; empty where there are none, or they know it."""
+    pairs, served = _serving(weights, want)
+    groups = {group.rpartition(".")[2] for card, _ in pairs if served in card.dtypes for group in card.groups}
+    known = sorted(groups - {"*"})
+    if not known or want.kernel in known or want.engine == "plain":
+        return ""
+    return f"learned: nobody measured {want.kernel}; the networks for {served} know {', '.join(known)}"
 
 
 def _answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, choice: Choice) -> Answer:
@@ -334,7 +346,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     """The network and group for what is wanted; None where no network has the format and variant.
 
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
-    general network, and last the middle of all kernels there.
+    general network, and last the middle of all kernels there, in families that have one.
     """
     gpu, ridge, dtype, engine, kernel, _ = want
     if engine == "plain":  # no engine: the analytical estimate by definition
@@ -353,7 +365,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
         ("*", GENERAL, (*away, "kernel"), f"learned: nobody measured {kernel}; the middle of the kernels for {served}"),
     ):
         for card, network in pairs:
-            if scope == GENERAL and is_far:
+            if (scope == GENERAL and is_far) or (group == "*" and not weights.has_middle):
                 continue
             if card.scope == scope and served in card.dtypes and group in card.groups:
                 notes = said + ((sentence,) if sentence else ())

@@ -48,5 +48,5 @@ FAMILY = memory_family(
     Elementwise(elements=2**24, inputs=2),
     "arrays of one length in and out, a few operations per element",
     work,
-    shape=("inputs", "outputs"),
+    shape=("elements",),
 )

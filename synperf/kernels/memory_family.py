@@ -23,7 +23,11 @@ Describe = Callable[[Any], Work]
 
 
 def memory_family(
-    example: MemoryCall, summary: str, work: Describe = row_work, shape: tuple[str, ...] = ("dim",)
+    example: MemoryCall,
+    summary: str,
+    work: Describe = row_work,
+    shape: tuple[str, ...] = ("dim",),
+    variant: Callable[[Any], str] = lambda _: "",
 ) -> KernelFamily:
     """The family of a class of calls; `work` says what a call must read, write and compute."""
     return KernelFamily(
@@ -39,6 +43,7 @@ def memory_family(
         inputs=partial(_inputs, work),
         stepped=STEPPED,
         shape=shape,
+        variant=variant,
         math=_math,
         launches_like=SHORTEST,
         is_memory_bound=True,
@@ -107,8 +112,8 @@ def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
 
 
 def _assumptions(work: Describe, p: Any, gpu: GPU) -> tuple[str, ...]:
-    """Where operands are found, and that nothing was fitted to this family."""
-    return _found_in(work(p), gpu), "rates: published ones, this family has no weights; the interval is that of GEMM"
+    """Where operands are found."""
+    return (_found_in(work(p), gpu),)
 
 
 def _found_in(w: Work, gpu: GPU) -> str:
