@@ -58,6 +58,7 @@ class Choice:
     assumptions: tuple[str, ...]
     widening: float
     digest: str  # the first digits of that of the weights, which name them
+    varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
 
 
@@ -202,12 +203,15 @@ def declined(weights: Weights, want: Wanted) -> str:
 
 
 def _of_other_kernels(weights: Weights, want: Wanted) -> str:
-    """The sentence where networks for the format know other kernels; empty where there are none, or they know it."""
+    """The sentence where networks for the format know other kernels or GPUs alone; empty where there are none."""
     pairs, served = _serving(weights, want)
     groups = {group.rpartition(".")[2] for card, _ in pairs if served in card.dtypes for group in card.groups}
     known = sorted(groups - {"*"})
-    if not known or want.kernel in known or want.engine == "plain":
+    if not known or want.engine == "plain":
         return ""
+    if want.kernel in known:
+        gpus = ", ".join(sorted(_measured([card for card, _ in pairs], served)))
+        return f"learned: nobody measured {want.kernel} on this GPU; the network for {served} knows {gpus}"
     return f"learned: nobody measured {want.kernel}; the networks for {served} know {', '.join(known)}"
 
 
@@ -279,7 +283,7 @@ def _ends(regimes: tuple[Regime, ...]) -> _Ends:
 def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...], single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside + given
-    fields = kind.always_one
+    fields = tuple(name for name in kind.always_one if name not in found.choice.varied)
     if single:
         for name in fields:
             if getattr(call, name) != 1:
@@ -373,7 +377,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
-                    in_turn=IN_TURN in network.inputs,
+                    varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 

@@ -56,6 +56,7 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     regimes: dict[str, tuple[Regime, ...]]  # by group, and "" for groups that nothing was held out of
     variant: str = ""  # of the calls that it serves; see `KernelFamily.variant`
     left_out: dict[str, dict[str, float]] = {}  # by GPUs that were left out together: rows, mape, median, coverage
+    varied: tuple[str, ...] = ()  # of the fields that measured calls always have at 1, those that its rows have not
     widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
 
 

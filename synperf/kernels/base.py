@@ -78,6 +78,7 @@ class KernelFamily:
     inputs: Callable[[Any, GPU, Number, float], dict[str, Number]] = _no_inputs  # of a network; see estimators/inputs
     listed: Callable[[Any, GPU], Tiles | Experts | None] = _not_listed  # of one call, where its tasks are unequal
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
+    saturating: tuple[str, ...] = ()  # inputs that say no more of calls larger than measured ones than the base does
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`

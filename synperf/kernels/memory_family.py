@@ -28,6 +28,7 @@ def memory_family(
     work: Describe = row_work,
     shape: tuple[str, ...] = ("dim",),
     variant: Callable[[Any], str] = lambda _: "",
+    saturating: tuple[str, ...] = (),
 ) -> KernelFamily:
     """The family of a class of calls; `work` says what a call must read, write and compute."""
     return KernelFamily(
@@ -42,6 +43,7 @@ def memory_family(
         example=example,
         inputs=partial(_inputs, work),
         stepped=STEPPED,
+        saturating=saturating,
         shape=shape,
         variant=variant,
         math=_math,

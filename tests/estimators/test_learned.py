@@ -206,7 +206,7 @@ MEASURED = {  # a call, and a GPU that its kernel was measured on
 @pytest.mark.parametrize(("call", "gpu"), MEASURED.values(), ids=MEASURED)
 def test_a_measured_kernel_on_its_gpu_is_learned_and_knows_that(call, gpu):
     found = predict(call, gpu)
-    assert (found.origin, "gpu" in found.outside, "kernel" in found.outside) == ("learned", False, False)
+    assert (found.origin, {"gpu", "kernel", "batch"} & {*found.outside}) == ("learned", set())
     assert found.floor_s <= found.low_s <= found.time_s <= found.high_s
     assert not any("no weights" in said or "nobody measured" in said for said in found.assumptions)
 

@@ -42,6 +42,9 @@ def train(
     only_rows: Annotated[bool, typer.Option("--only-rows", help="without the rows of aiconfigurator-core")] = False,
     gpu: OnlyGpu = None,
     dtype: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
+    only_known: Annotated[
+        bool, typer.Option("--only-known", help="without a network for GPUs that nobody measured")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
 ) -> None:
@@ -62,8 +65,10 @@ def train(
     with _states(out) as work, stages() as told:
         if resume and not any(work.glob("*.state")):
             notice(f"resume: no state is beside {out} to go on from; the training begins anew")
-        training = shipped.Training(seed=seed, work=work, resume=resume, progress=told, tables=not only_rows)
-        made = shipped.train(measured, devices, training, _command(name, rows, only_rows, gpu, dtype, seed))
+        training = shipped.Training(
+            seed=seed, work=work, resume=resume, progress=told, tables=not only_rows, general=not only_known
+        )
+        made = shipped.train(measured, devices, training, _command(name, rows, only_rows, only_known, gpu, dtype, seed))
         paths = shipped.write(out, made)
     for path in paths:
         notice(f"{path}: {path.stat().st_size / 1e3:.0f} kB, trained in {made[name][0].training_s:.0f} s")
@@ -119,11 +124,12 @@ def _among(column: Any, values: set[str]) -> Any:
 
 
 def _command(
-    family: str, rows: list[Path] | None, only_rows: bool, gpus: list[str] | None, dtypes: list[str] | None, seed: int
-) -> str:
+    family: str, rows: list[Path] | None, only_rows: bool, only_known: bool, gpus: list[str] | None,
+    dtypes: list[str] | None, seed: int,
+) -> str:  # fmt: skip
     """The command that makes the weights again, files by their names alone."""
     words = ["synperf", "train", family, "--seed", str(seed)]
     for option, values in (("--rows", [r.name for r in rows or []]), ("--gpu", gpus or []), ("--dtype", dtypes or [])):
         words += [word for value in values for word in (option, value)]
-    words += ["--only-rows"] * only_rows
+    words += ["--only-rows"] * only_rows + ["--only-known"] * only_known
     return shlex.join([*words, "--out", f"{family}.safetensors"])
