@@ -75,13 +75,14 @@ class Table:
     def take(self, rows: np.ndarray) -> Table:
         """Some rows: a mask or an index."""
         own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in _TEXTS}
-        return Table(**{name: getattr(self, name) for name in _TEXTS}, **own)
+        return Table(names=self.names, stepped=self.stepped, saturating=self.saturating, **own)
 
 
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    return Table(**{name: getattr(parts[0], name) for name in _TEXTS}, **concatenated(parts))
+    names, stepped, saturating = (getattr(parts[0], name) for name in _TEXTS)
+    return Table(names=names, stepped=stepped, saturating=saturating, **concatenated(parts))
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:

@@ -55,7 +55,7 @@ def stages(
     if tables:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
     if data.largest.any() and not few_shapes:
-        rows = fitted.take(~fitted.largest)
+        rows = data.take(~(data.held_out | data.largest))
         settings = Settings.that_measure(len(rows), family)
         yield Stage(name=without_largest(part), rows=rows, known=True, settings=settings)
     if len(set(data.gpu)) < 2 or not general:
