@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from . import hardware
 from .errors import FieldError, UnknownNameError
 from .estimators import Estimate, analytical, learned
-from .estimators.weights import shipped
+from .estimators.weights import serving
 from .explanation import Explanation, explanation
 from .hardware import GPU, DType
 from .kernels import KernelFamily, by_type, family, name_of
@@ -223,8 +223,9 @@ def _best(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = Non
 
 def _instead(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = None) -> Estimate:
     """The analytical estimate, with the reason where networks for the format are there and decline."""
-    found, networks = analytical.estimate(kind, call, gpu), weights or shipped(kind.name)
-    why = learned.declined(networks, learned.wanted(kind, call, gpu)) if networks else ""
+    found, want = analytical.estimate(kind, call, gpu), learned.wanted(kind, call, gpu)
+    networks = weights or serving(kind.name, want.kernel)
+    why = learned.declined(networks, want) if networks else ""
     return replace(found, assumptions=(*found.assumptions, why)) if why else found
 
 

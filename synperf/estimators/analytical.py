@@ -20,6 +20,7 @@ from .intervals import interval
 ORIGIN = "analytical"
 LIMITERS = ("launch", *PIPES)
 _NAMES = np.array(LIMITERS)
+_BORROWED = ("rates: published ones, no weights answer here; the interval is that of GEMM",)  # of memory-bound families
 
 
 def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
@@ -47,7 +48,11 @@ def estimate(family: KernelFamily, call: Any, gpu: GPU) -> Estimate:
         efficiency=f.roofline_s / time_s,
         limiter=_NAMES[limiter] if isinstance(limiter, np.ndarray) else LIMITERS[limiter],
         origin=ORIGIN,
-        assumptions=gpu.assumptions + assumed + _engine(gpu, call.engine, engine) + family.assumptions(call, gpu),
+        assumptions=gpu.assumptions
+        + assumed
+        + _engine(gpu, call.engine, engine)
+        + family.assumptions(call, gpu)
+        + (_BORROWED if family.is_memory_bound else ()),
         versions={"synperf": VERSION, "analytical": "1"},
     )
 

@@ -33,7 +33,7 @@ from .analytical import LIMITERS, slowest
 from .estimate import Estimate
 from .inputs import Sustained, inputs, logarithms, sustained
 from .network import Network
-from .weights import GENERAL, KNOWN, NetworkCard, Regime, Weights, shipped
+from .weights import GENERAL, KNOWN, NetworkCard, Regime, Weights, serving, shipped
 from .weights import of_tables as larger
 
 ORIGIN = "learned"
@@ -60,6 +60,7 @@ class Choice:
     assumptions: tuple[str, ...]
     widening: float
     digest: str  # the first digits of that of the weights, which name them
+    varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
 
 
@@ -133,8 +134,8 @@ def estimate(kind: KernelFamily, call: Any, gpu: GPU, weights: Weights | None = 
     """
     if parts := by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, weights)) for rows, part in parts])
-    want, weights = wanted(kind, call, gpu), weights or shipped(kind.name)
-    return _estimate(kind, call, gpu, want, _required(kind, call, want, weights))
+    want = wanted(kind, call, gpu)
+    return _estimate(kind, call, gpu, want, _required(kind, call, want, weights or serving(kind.name, want.kernel)))
 
 
 def known(
@@ -143,7 +144,7 @@ def known(
     """As `estimate`, of calls of one variant; None where the weights have no answer for it, its format or the GPU."""
     want = wanted(kind, call, gpu)
     want = of_any_balance(want) if any_balance else want
-    weights = weights or shipped(kind.name)
+    weights = weights or serving(kind.name, want.kernel)
     choice = choose(weights, want) if weights else None
     return None if choice is None else _estimate(kind, call, gpu, want, choice)
 
@@ -170,7 +171,7 @@ def answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, weights: Weigh
 
     Raises: as `estimate`.
     """
-    return _answer(kind, call, gpu, want, _required(kind, call, want, weights or shipped(kind.name)))
+    return _answer(kind, call, gpu, want, _required(kind, call, want, weights or serving(kind.name, want.kernel)))
 
 
 def _required(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | None) -> Choice:
@@ -195,9 +196,11 @@ def _why_not(kind: KernelFamily, call: Any, want: Wanted, weights: Weights | Non
 
 
 def declined(weights: Weights, want: Wanted) -> str:
-    """The sentence on why networks for the format do not answer for this GPU; empty where it is not the GPU."""
-    if choose(weights, want) is not None or choose(weights, of_any_balance(want)) is None:
+    """The sentence on why networks for the format do not answer for this GPU or kernel; empty where it is neither."""
+    if choose(weights, want) is not None:
         return ""
+    if choose(weights, of_any_balance(want)) is None:
+        return _of_other_kernels(weights, want)
     pairs, served = _serving(weights, want)
     measured = _measured([card for card, _ in pairs], served)
     if _is_of_another_maker(want.maker, measured):
@@ -206,6 +209,19 @@ def declined(weights: Weights, want: Wanted) -> str:
     least, most = _ridges(measured, served)
     has = f"{want.ridge:.0f} FLOP per byte of DRAM in {want.dtype}"
     return f"learned: this GPU has {has}, measured ones {least:.0f} to {most:.0f}, too far off for their network"
+
+
+def _of_other_kernels(weights: Weights, want: Wanted) -> str:
+    """The sentence where networks for the format know other kernels or GPUs alone; empty where there are none."""
+    pairs, served = _serving(weights, want)
+    groups = {group.rpartition(".")[2] for card, _ in pairs if served in card.dtypes for group in card.groups}
+    known = sorted(groups - {"*"})
+    if not known or want.engine == "plain":
+        return ""
+    if want.kernel in known:
+        gpus = ", ".join(sorted(_measured([card for card, _ in pairs], served)))
+        return f"learned: nobody measured {want.kernel} on this GPU; the network for {served} knows {gpus}"
+    return f"learned: nobody measured {want.kernel}; the networks for {served} know {', '.join(known)}"
 
 
 def _answer(kind: KernelFamily, call: Any, gpu: GPU, want: Wanted, choice: Choice) -> Answer:
@@ -276,7 +292,7 @@ def _ends(regimes: tuple[Regime, ...]) -> _Ends:
 def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...], single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside + given
-    fields = kind.always_one
+    fields = tuple(name for name in kind.always_one if name not in found.choice.varied)
     if single:
         for name in fields:
             if getattr(call, name) != 1:
@@ -344,7 +360,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
 
     First the GPU's own group, then its kernel under the other engines that were measured, then the same two of the
     general network, where GPUs of its kind or of several others ran the kernel, and last the middle of all kernels
-    there: a kernel may behave on one kind of GPU as on no other.
+    there, in families that have one: a kernel may behave on one kind of GPU as on no other.
     """
     gpu, ridge, dtype, engine, kernel, *_ = want
     if engine == PLAIN:  # no engine: the analytical estimate by definition
@@ -364,7 +380,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
         ("*", GENERAL, (*away, "kernel"), f"learned: {_unknown(pairs, want)}; the middle of the kernels for {served}"),
     ):
         for card, network in pairs:
-            if scope == GENERAL and (is_far or _is_of_others_alone(card, group, want)):
+            is_away = scope == GENERAL and (is_far or _is_of_others_alone(card, group, want))
+            if is_away or (group == "*" and not weights.has_middle):
                 continue
             if card.scope == scope and served in card.dtypes and group in card.groups:
                 notes = said + ((sentence,) if sentence else ())
@@ -372,7 +389,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
-                    in_turn=IN_TURN in network.inputs,
+                    varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import FileFormatError
 from ..kernels import families
+from ..kernels import family as family_named
 from ..kernels.own import LOADED
 from .input_names import input_names
 from .inputs import VERSION as INPUTS_VERSION
@@ -57,6 +58,7 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     variant: str = ""  # of the calls that it serves; see `KernelFamily.variant`
     left_out: dict[str, dict[str, float]] = {}  # by GPUs that were left out together: rows, mape, median, coverage
     alone: dict[str, str] = {}  # by group of a network that knows no GPU: the one kind (`twins.kin`) that ran it
+    varied: tuple[str, ...] = ()  # of the fields that measured calls always have at 1, those that its rows have not
     widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
 
 
@@ -85,29 +87,56 @@ class Weights:
     card: Card
     networks: tuple[Network, ...]
 
+    @property
+    def has_middle(self) -> bool:
+        """Whether the middle of the measured kernels stands for one that nobody measured.
+
+        Memory-bound kernels differ by several times in what they move, which the analytical estimate knows of each.
+        """
+        return not family_named(self.card.family.removesuffix(_TABLES)).is_memory_bound
+
 
 def of_tables(family: str) -> str:
     """The name of the larger weights of a family, which measured tables stand on: slower, and nearer to measured."""
     return f"{family}{_TABLES}"
 
 
-def path_of(family: str) -> Path:
-    """The shipped weights of a family (or `of_tables` of one), whether there are any or not."""
-    return FOLDER / f"{family}.safetensors"
+def of_kernel(family: str, kernel: str) -> str:
+    """The name of the weights of one kernel, which the family's own do not know: `gemm.torch_fp32`."""
+    return f"{family}.{kernel}"
+
+
+def family_in(name: str) -> str:
+    """The family in the card of weights of this name: `gemm` of `gemm.torch_fp32`; those of tables keep their name."""
+    return name if name.endswith(_TABLES) else name.partition(".")[0]
+
+
+def path_of(name: str) -> Path:
+    """Shipped weights by name: a family, `of_tables` or `of_kernel` of one, whether there are any or not."""
+    return FOLDER / f"{name}.safetensors"
 
 
 @cache
-def shipped(family: str) -> Weights | None:
-    """The weights that come with the package, or None for a family that has none, as those of the user's own.
+def shipped(name: str) -> Weights | None:
+    """The weights that come with the package under a name (see `path_of`), or None where there are none, as of families
+    of the user's own.
 
     Raises:
         FileFormatError: they are damaged.
     """
-    if family in LOADED:
+    if family_in(name) in LOADED:
         return None
-    path = path_of(family)
+    path = path_of(name)
     there = path.is_file() or path.with_suffix(".json").is_file()  # one alone is damage, which `read` tells
-    return read(path, family, own=False) if there else None
+    return read(path, family_in(name), own=False) if there else None
+
+
+def serving(family: str, kernel: str) -> Weights | None:
+    """The shipped weights for a kernel of a family: its own where there are any, else the family's.
+
+    Raises: as `shipped`.
+    """
+    return shipped(of_kernel(family, kernel)) or shipped(family)
 
 
 def read(path: Path, family: str, *, own: bool = True) -> Weights:

@@ -26,13 +26,14 @@ from .selection import (
     is_split_test,
 )
 
-RANDOM, NEW_SHAPE, NEW_SHARD = "random", "new-shape", "new-shard"
+RANDOM, NEW_SHAPE, NEW_SHARD, TEST_FILE = "random", "new-shape", "new-shard", "test-file"
 UNSEEN_GPU, SIBLING, FEW_SHOT = "unseen-gpu", "sibling", "few-shot"
 PAPER_FP8, PAPER_MOE, PAPER_MOE_SHAPES = "paper-fp8", "paper-moe", "paper-moe-shapes"
 SPLITS: Mapping[str, str] = {
     RANDOM: "one row in five, by a hash of the call and the engine",
     NEW_SHAPE: "the published split: calls whose weights have a shape that no training row has",
     NEW_SHARD: "expert layers under a (tp, ep) that no training row has",
+    TEST_FILE: "the test rows of the files, also those of GPUs that no training row is of",
     UNSEEN_GPU: "GPUs of which no row is fitted to, twins left out together",
     SIBLING: "GPUs of which no row is fitted to, each alone: others that run the same kernels stay",
     FEW_SHOT: "as unseen-gpu, then corrected by few rows of the GPU",
@@ -40,7 +41,14 @@ SPLITS: Mapping[str, str] = {
     PAPER_MOE: "the paper's grid of expert layers: trained on its six training GPUs, tested on other numbers of tokens",
     PAPER_MOE_SHAPES: "the same grid: three shapes of experts left out on all eleven GPUs",
 }
-UNSEEN = (UNSEEN_GPU, SIBLING, FEW_SHOT, PAPER_FP8, PAPER_MOE)  # splits for which a recipe may not know GPUs by name
+UNSEEN = (
+    TEST_FILE,
+    UNSEEN_GPU,
+    SIBLING,
+    FEW_SHOT,
+    PAPER_FP8,
+    PAPER_MOE,
+)  # splits for which a recipe may not know GPUs by name
 LEAVING_OUT = (UNSEEN_GPU, SIBLING, FEW_SHOT)
 PAPER = (PAPER_FP8, PAPER_MOE, PAPER_MOE_SHAPES)
 PAPER_SEEN = {
@@ -127,6 +135,8 @@ def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
             yield _leaving_out(pool, held, by_kin=split == SIBLING)
     elif split in PAPER_SEEN:
         yield _paper(pool, PAPER_SEEN[split])
+    elif split == TEST_FILE:
+        yield _checked(ALL, pool, pool.fit, {TEST: pool.test}, _devices(pool))
     else:
         yield _seen(pool)
 
@@ -202,7 +212,11 @@ def _seen(pool: Pool) -> Case:
     for _, index in by_kernel(pool.rows):
         if not pool.fit[index].any():
             test[index] = False
-    return _checked(ALL, pool, pool.fit, {TEST: test}, {key: hardware.gpu(key) for key in pool.gpus()})
+    return _checked(ALL, pool, pool.fit, {TEST: test}, _devices(pool))
+
+
+def _devices(pool: Pool) -> dict[str, GPU]:
+    return {key: hardware.gpu(key) for key in pool.gpus()}
 
 
 def _leaving_out(pool: Pool, held: tuple[str, ...], *, by_kin: bool) -> Case:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 from .calibration import Calibration
 from .dtype import DType
@@ -21,7 +23,8 @@ def floor_key(family: str, kernel: str, dtype: str) -> str:
 
 @lru_cache(maxsize=4096)
 def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "") -> tuple[float, tuple[str, ...]]:
-    """(seconds, what was assumed). Recorded for this kernel and format, else the least of the kernel's formats, else
+    """(seconds, what was assumed). Recorded for this kernel and format, on this GPU or, of kernels that were timed one
+    launch at a time, on idle ones; else the least of the kernel's formats, else
     the least of the family's kernels on that GPU (for `ONE_LAUNCH`, of GEMM's), else of the family that its launches
     are `like`, else of all; 0 where nothing was ever recorded, which is said. Launches of `SHORTEST` stand in for those
     that are like them alone.
@@ -31,6 +34,10 @@ def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "
     exact = record.launch_floor_s.get(own)
     if exact is not None:
         return exact, _borrowed(record, own)
+    if own in idle():
+        return idle()[own], (
+            "launch floor: one launch on an idle GPU, with what the host takes, the median of five GPUs",
+        )
     alike = PLAIN if kernel in ONE_LAUNCH else family
     searched = [(family, floor_key(family, kernel, "")), (alike, "" if alike == PLAIN else f"{alike}.")]
     searched += [(family, f"{like}.")] if like else []
@@ -41,6 +48,14 @@ def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "
     key = min(near, key=lambda name: near[name])
     stands_in = f"launch floor: no record of {kernel} {dtype}, that of {key.replace('.', ' ')} stands in"
     return near[key], (*_borrowed(record, key), stands_in)
+
+
+@cache
+def idle() -> Mapping[str, float]:
+    """Launch floors of kernels that were timed one launch at a time on an idle GPU."""
+    text = Path(__file__).with_name("idle_launches.toml").read_text(encoding="utf-8")
+    floors: Mapping[str, float] = tomllib.loads(text)["launch_floor_s"]
+    return floors
 
 
 def _borrowed(record: Calibration, key: str) -> tuple[str, ...]:

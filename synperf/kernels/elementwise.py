@@ -8,6 +8,7 @@ from typing import Any
 from ..hardware import DType
 from .memory_call import MemoryCall
 from .memory_family import memory_family
+from .memory_inputs import SATURATING
 from .memory_work import Work
 
 
@@ -48,5 +49,6 @@ FAMILY = memory_family(
     Elementwise(elements=2**24, inputs=2),
     "arrays of one length in and out, a few operations per element",
     work,
-    shape=("inputs", "outputs"),
+    shape=("elements",),
+    saturating=SATURATING,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .memory_call import RowCall, set_residual
 from .memory_family import memory_family
+from .memory_inputs import SATURATING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,4 +25,6 @@ class LayerNorm(RowCall):
         set_residual(self)
 
 
-FAMILY = memory_family(LayerNorm(rows=4096, dim=4096), "y = (x - mean) / deviation * weight + bias, per row")
+FAMILY = memory_family(
+    LayerNorm(rows=4096, dim=4096), "y = (x - mean) / deviation * weight + bias, per row", saturating=SATURATING
+)

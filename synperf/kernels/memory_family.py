@@ -23,7 +23,12 @@ Describe = Callable[[Any], Work]
 
 
 def memory_family(
-    example: MemoryCall, summary: str, work: Describe = row_work, shape: tuple[str, ...] = ("dim",)
+    example: MemoryCall,
+    summary: str,
+    work: Describe = row_work,
+    shape: tuple[str, ...] = ("dim",),
+    variant: Callable[[Any], str] = lambda _: "",
+    saturating: tuple[str, ...] = (),
 ) -> KernelFamily:
     """The family of a class of calls; `work` says what a call must read, write and compute."""
     return KernelFamily(
@@ -38,7 +43,9 @@ def memory_family(
         example=example,
         inputs=partial(_inputs, work),
         stepped=STEPPED,
+        saturating=saturating,
         shape=shape,
+        variant=variant,
         math=_math,
         launches_like=SHORTEST,
         is_memory_bound=True,
@@ -107,8 +114,8 @@ def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
 
 
 def _assumptions(work: Describe, p: Any, gpu: GPU) -> tuple[str, ...]:
-    """Where operands are found, and that nothing was fitted to this family."""
-    return _found_in(work(p), gpu), "rates: published ones, this family has no weights; the interval is that of GEMM"
+    """Where operands are found."""
+    return (_found_in(work(p), gpu),)
 
 
 def _found_in(w: Work, gpu: GPU) -> str:

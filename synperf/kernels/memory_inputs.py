@@ -10,6 +10,8 @@ from .memory_traits import Style, l2_held_bytes
 from .memory_work import Work
 
 STEPPED = ("rows", "dim", "tasks_per_sm", "rounds")
+# Of families of which far larger calls are asked than were measured: how often SMs go round no longer matters there.
+SATURATING = ("rows", "values", "tasks_per_sm", "sm_max_tasks", "rounds", "base_over_launch", "working_set")
 MOST_ALIGNED = 128.0  # bytes: a line, that no load or store asks more than
 
 

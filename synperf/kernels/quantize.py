@@ -44,6 +44,14 @@ def work(p: Quantize) -> Work:
     return found
 
 
+def variant(p: Quantize) -> str:
+    """What is written, where it is not fp8, which every measured row writes: other formats are other kernels."""
+    return "" if p.quant_dtype is DType.FP8 else str(p.quant_dtype)
+
+
 FAMILY = memory_family(
-    Quantize(rows=4096, dim=4096), "values into a narrower format with scales per tensor, row or block", work
+    Quantize(rows=4096, dim=4096),
+    "values into a narrower format with scales per tensor, row or block",
+    work,
+    variant=variant,
 )

@@ -24,5 +24,7 @@ class Rope(RowCall):
 
 
 FAMILY = memory_family(
-    Rope(rows=4096 * 40, dim=128), "rotary position embedding of rows = tokens x heads of Q and K, in place"
+    Rope(rows=4096 * 40, dim=128),
+    "rotary position embedding of rows = tokens x heads of Q and K, in place",
+    shape=("rows", "dim"),  # heads have few sizes
 )

@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from synperf import Attention, hardware, predict
+from synperf import (
+    Attention,
+    Copy,
+    Elementwise,
+    LayerNorm,
+    Quantize,
+    RmsNorm,
+    Rope,
+    SiluMul,
+    Softmax,
+    hardware,
+    predict,
+)
 from synperf.errors import UnsupportedError
 from synperf.estimators import learned
 from synperf.estimators.learned import Wanted, choose, estimate
@@ -204,3 +216,59 @@ def test_a_kernel_that_one_other_kind_of_gpu_alone_ran_has_the_middle_of_all():
     assert other.assumptions == (
         f"learned: {kernel} was measured on one other kind of GPU alone; the middle of the kernels for {dtype}",
     )
+
+
+TORCH = {"dtype": "fp32", "engine": "torch", "kernel": "torch_fp32"}
+VIDUR = {"dtype": "fp16", "engine": "vllm", "kernel": "vllm_legacy"}
+MEASURED = {  # a call, and a GPU that its kernel was measured on
+    "quantize": (Quantize(rows=1000, dim=5000), "l40s"),
+    "gemm": (Gemm(m=512, n=512, k=512, batch=8, **TORCH), "t4"),
+    "elementwise": (Elementwise(elements=10**6, inputs=2, **TORCH), "p4"),
+    "softmax": (Softmax(rows=4096, dim=1024, **TORCH), "v100_pcie"),
+    "layernorm": (LayerNorm(rows=4096, dim=1024, **TORCH), "p100_pcie"),
+    "rmsnorm": (RmsNorm(rows=512, dim=4096, **VIDUR), "a40"),
+    "silu_mul": (SiluMul(rows=512, dim=11008, **VIDUR), "h100_sxm"),
+    "rope": (Rope(rows=512 * 40, dim=128, **VIDUR), "a100_sxm"),
+    "addition": (Elementwise(elements=10**6, inputs=2, **VIDUR), "a100_sxm"),
+}
+
+
+@pytest.mark.parametrize(("call", "gpu"), MEASURED.values(), ids=MEASURED)
+def test_a_measured_kernel_on_its_gpu_is_learned_and_knows_that(call, gpu):
+    found = predict(call, gpu)
+    assert (found.origin, {"gpu", "kernel", "batch"} & {*found.outside}) == ("learned", set())
+    assert found.floor_s <= found.low_s <= found.time_s <= found.high_s
+    assert not any("no weights" in said or "nobody measured" in said for said in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("call", "known"),
+    [
+        (Quantize(rows=1000, dim=5000, engine="vllm", kernel="vllm_dynamic_quant"), "per_token_chain, trtllm, vllm_"),
+        (Softmax(rows=4096, dim=1024, dtype="fp32"), "torch_fp32"),
+        (RmsNorm(rows=512, dim=4096, dtype="fp16"), "vllm_legacy"),
+    ],
+)
+def test_a_memory_bound_kernel_that_nobody_measured_is_analytical_and_says_which_are_known(call, known):
+    found = predict(call, "a100_sxm")
+    assert found.origin == "analytical"
+    assert f"learned: nobody measured {found.kernel}; the networks for {call.dtype} know {known}" in " ".join(
+        found.assumptions
+    )
+    with pytest.raises(UnsupportedError, match=f"origin: nobody measured {found.kernel}"):
+        predict(call, "a100_sxm", origin="learned")
+
+
+@pytest.mark.parametrize(
+    "call", [Copy(rows=100, dim=100), Softmax(rows=4096, dim=1024), Quantize(rows=64, dim=4096, quant_dtype="nvfp4")]
+)
+def test_a_memory_bound_call_without_weights_is_analytical_and_says_so(call):
+    found = predict(call, "b200_sxm")
+    assert found.origin == "analytical"
+    assert found.assumptions[-1] == "rates: published ones, no weights answer here; the interval is that of GEMM"
+
+
+def test_gemms_in_fp32_are_learned_for_the_kernel_that_was_measured_alone():
+    call = Gemm(m=512, n=512, k=512, dtype="fp32")
+    assert predict(call, "t4").origin == "analytical"
+    assert predict(replace(call, kernel="torch_fp32"), "t4").origin == "learned"

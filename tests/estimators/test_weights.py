@@ -227,4 +227,19 @@ def test_families_without_weights_have_none():
 
 @pytest.mark.parametrize("path", sorted(weights.FOLDER.glob("*.safetensors")), ids=lambda path: path.stem)
 def test_cards_of_the_package_have_the_inputs_that_calls_have(path):
-    assert read(path, path.stem).card == weights.shipped(path.stem).card
+    assert read(path, weights.family_in(path.stem)).card == weights.shipped(path.stem).card
+
+
+def test_weights_are_named_by_their_family_by_tables_or_by_a_kernel():
+    names = {"gemm": "gemm", "gemm.tables": "gemm.tables", "gemm.torch_fp32": "gemm"}
+    assert {name: weights.family_in(name) for name in names} == names
+
+
+def test_weights_of_a_kernel_serve_it_alone_and_those_of_the_family_all_others(tmp_path, monkeypatch):
+    write(tmp_path / "gemm.torch_fp32.safetensors")
+    write(tmp_path / "gemm.safetensors", relabelled(dtypes=("fp8",)))
+    monkeypatch.setattr(weights, "FOLDER", tmp_path)
+    monkeypatch.setattr(weights, "shipped", weights.shipped.__wrapped__)
+    found = {kernel: weights.serving("gemm", kernel).card.networks[0].dtypes for kernel in ("torch_fp32", "cublas")}
+    assert found == {"torch_fp32": ("bf16",), "cublas": ("fp8",)}
+    assert weights.serving("softmax", "torch_fp32") is None

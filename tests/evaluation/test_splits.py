@@ -170,3 +170,11 @@ def test_a_split_that_leaves_no_gpu_out_says_so():
 def test_no_such_split():
     with pytest.raises(UnknownNameError, match="no split named 'unsen-gpu'; nearest: unseen-gpu"):
         splits.check("unsen-gpu")
+
+
+def test_rows_of_test_files_are_scored_on_gpus_that_no_training_row_is_of_too():
+    other = rows("l40s")
+    parts = [rows("h100_sxm"), replace(other, is_test=np.ones(len(other), dtype=bool))]
+    (case,) = cases(splits.TEST_FILE, pool(parts, Selection(), is_split_test))
+    assert set(case.training().gpu) == {"h100_sxm"}
+    assert set(case.rows.take(case.parts["test"]).gpu) == {"h100_sxm", "l40s"}

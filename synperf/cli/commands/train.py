@@ -43,6 +43,9 @@ def train(
     only_rows: Annotated[bool, typer.Option("--only-rows", help="without the rows of aiconfigurator-core")] = False,
     gpu: OnlyGpu = None,
     dtype: Annotated[list[str] | None, typer.Option(metavar="NAME", help="only this format; may be repeated")] = None,
+    only_known: Annotated[
+        bool, typer.Option("--only-known", help="without a network for GPUs that nobody measured")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
 ) -> None:
@@ -66,8 +69,10 @@ def train(
     with _states(out) as work, stages() as told:
         if resume and not any(work.glob("*.state")):
             notice(f"resume: no state is beside {out} to go on from; the training begins anew")
-        training = shipped.Training(seed=seed, work=work, resume=resume, progress=told, tables=not only_rows)
-        command = _command(Path(family).name, name, rows, only_rows, gpu, dtype, seed)
+        training = shipped.Training(
+            seed=seed, work=work, resume=resume, progress=told, tables=not only_rows, general=not only_known
+        )
+        command = _command(Path(family).name, name, rows, only_rows, only_known, gpu, dtype, seed)
         made = shipped.train(measured, devices, training, command)
         paths = shipped.write(out, made)
     for path in paths:
@@ -124,12 +129,12 @@ def _among(column: Any, values: set[str]) -> Any:
 
 
 def _command(
-    given: str, family: str, rows: list[Path] | None, only_rows: bool, gpus: list[str] | None,
+    given: str, family: str, rows: list[Path] | None, only_rows: bool, only_known: bool, gpus: list[str] | None,
     dtypes: list[str] | None, seed: int,
 ) -> str:  # fmt: skip
     """The command that makes the weights again, files by their names alone; the family as it was `given`."""
     words = ["synperf", "train", given, "--seed", str(seed)]
     for option, values in (("--rows", [r.name for r in rows or []]), ("--gpu", gpus or []), ("--dtype", dtypes or [])):
         words += [word for value in values for word in (option, value)]
-    words += ["--only-rows"] * only_rows
+    words += ["--only-rows"] * only_rows + ["--only-known"] * only_known
     return shlex.join([*words, "--out", f"{family}.safetensors"])

@@ -16,7 +16,7 @@ from .data import Table
 from .fit import origins
 from .kinds import alone, kind_of
 from .regimes import Spread, regimes, scaled_by_band, widening
-from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold
+from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold, without_largest
 from .unseen import Case, unseen
 
 
@@ -31,11 +31,17 @@ class Judged:
 
     @classmethod
     def of(cls, part: str, data: Table, networks: Mapping[str, Network]) -> Judged:
-        """By the network of a format that knows GPUs, or where shapes are few by those that miss the shape."""
+        """By the network of a format that knows GPUs; where shapes are few by those that miss the shape.
+
+        The largest calls by the one that misses them, where there is one.
+        """
         folds = [(i, others) for i, others in data.folds(FOLDS) if without_fold(part, i) in networks]
         by = np.zeros(len(data), dtype=np.intp)
         if not folds:
-            return cls(data=data, networks=(networks[f"{part}.{KNOWN}"],), by=by, is_new=data.held_out)
+            smaller = [networks[name] for name in (without_largest(part),) if name in networks]
+            by[data.largest] = len(smaller)
+            is_new = data.held_out | (by > 0)
+            return cls(data=data, networks=(networks[f"{part}.{KNOWN}"], *smaller), by=by, is_new=is_new)
         for place, (_, others) in enumerate(folds):
             by[~others] = place
         found = tuple(networks[without_fold(part, i)] for i, _ in folds)
@@ -52,7 +58,7 @@ def cards(
 ) -> Iterator[NetworkCard]:
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
     judged = Judged.of(part, data, networks)
-    rows = len(data) if len(judged.networks) > 1 else int((~data.held_out).sum())
+    rows = len(data) if judged.is_new.all() else int((~data.held_out).sum())
     yield _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
     if general is None:
         return

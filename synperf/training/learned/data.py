@@ -16,6 +16,8 @@ from ...numeric import concatenated
 from ..recipe import Devices, by_launch
 from ..shapes import shapes
 
+_TEXTS = ("names", "stepped", "saturating")  # of a table, of which there is one for all rows
+SATURATED = 0.9  # the share of training rows below the cut of an input that saturates
 HELD_OUT = 10  # one of so many shapes is kept from the weights, for intervals
 WITHOUT: dict[str, tuple[str, ...]] = {
     "math": ("math", "math_over_dram", "tensor_sm_max", "shared_sm_max", "time_", "fill", "tasks_per_sm", "padding"),
@@ -29,6 +31,7 @@ class Table:
 
     names: tuple[str, ...]
     stepped: tuple[str, ...]  # those of the inputs that a network sees in pieces
+    saturating: tuple[str, ...]  # those that say no more about large calls than the base does
     logs: np.ndarray
     base_s: np.ndarray
     time_s: np.ndarray
@@ -54,6 +57,15 @@ class Table:
         held: np.ndarray = self.shape % HELD_OUT == 0
         return held
 
+    @property
+    def largest(self) -> np.ndarray:
+        """(rows,) whether a call is among the largest of its GPU, where still larger ones are to be answered."""
+        found = np.zeros(len(self), dtype=bool)
+        for gpu in set(self.gpu) if self.saturating else ():
+            own = self.gpu == gpu
+            found |= own & (self.base_s > np.quantile(self.base_s[own], SATURATED))
+        return found
+
     def folds(self, most: int) -> list[tuple[int, np.ndarray]]:
         """(number, rows that are not in it) of at most `most` parts of about as many shapes; none where all are one."""
         found, which = np.unique(self.shape, return_inverse=True)
@@ -62,14 +74,15 @@ class Table:
 
     def take(self, rows: np.ndarray) -> Table:
         """Some rows: a mask or an index."""
-        own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in ("names", "stepped")}
-        return Table(names=self.names, stepped=self.stepped, **own)
+        own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in _TEXTS}
+        return Table(names=self.names, stepped=self.stepped, saturating=self.saturating, **own)
 
 
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    return Table(names=parts[0].names, stepped=parts[0].stepped, **concatenated(parts))
+    names, stepped, saturating = (getattr(parts[0], name) for name in _TEXTS)
+    return Table(names=names, stepped=stepped, saturating=saturating, **concatenated(parts))
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
@@ -81,6 +94,7 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
     return Table(
         names=tuple(kept),
         stepped=kind.stepped,
+        saturating=kind.saturating,
         logs=logarithms(kept, base_s),
         base_s=base_s,
         time_s=rows.time_s,

@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from ...errors import FileFormatError, MissingExtraError
 from ...estimators.network import Network, pieces
 from ...estimators.shapes import AXES
-from .data import Table
+from .data import SATURATED, Table
 
 try:
     import torch
@@ -91,10 +91,11 @@ def fit(
     """
     torch.set_num_threads(1)  # threads that share a core with others wait for each other: trainings run side by side
     origin = origins(table, known)
-    low, high = table.logs.min(axis=0), table.logs.max(axis=0)
+    low, high = table.logs.min(axis=0), _highest(table)
+    logs = np.minimum(table.logs, high)
     encoded = np.array([table.names.index(name) for name in table.stepped if name in table.names], dtype=np.intp)
-    knots = _knots(table.logs[:, encoded], settings.pieces)
-    x = np.concatenate([table.logs, pieces(table.logs[:, encoded], knots), origin.codes], axis=1, dtype=np.float32)
+    knots = _knots(logs[:, encoded], settings.pieces)
+    x = np.concatenate([logs, pieces(logs[:, encoded], knots), origin.codes], axis=1, dtype=np.float32)
     center, scale = x.mean(axis=0), x.std(axis=0) + 1e-3
     center[-origin.codes.shape[1] :], scale[-origin.codes.shape[1] :] = 0.0, 1.0
     x -= center
@@ -110,10 +111,17 @@ def fit(
     return _network(table, origin, course.arrays(), (low, high, encoded, knots, center, scale))
 
 
+def _highest(table: Table) -> np.ndarray:
+    """(D,) where inputs are cut: at their greatest; those that saturate sooner, so that larger calls are among many."""
+    share = np.where([name in table.saturating for name in table.names], SATURATED, 1.0)
+    found: np.ndarray = np.array([np.quantile(column, s) for column, s in zip(table.logs.T, share, strict=True)])
+    return found.astype(np.float32)
+
+
 def marks(table: Table, settings: Settings, seed: int, *, known: bool) -> dict[str, str]:
     """What a state notes of its training, and what only a training with the same may go on from."""
     labels = (table.engine, table.kernel, *([table.gpu] if known else []))
-    texts = "\n".join([repr((table.names, table.stepped)), *("\t".join(label) for label in labels)])
+    texts = "\n".join([repr((table.names, table.stepped, table.saturating)), *("\t".join(label) for label in labels)])
     columns = (texts.encode(), table.logs.tobytes(), table.target.tobytes())
     rows = "".join(f"{crc32(column):08x}" for column in columns)
     return {"settings": repr(settings), "seed": str(seed), "rows": rows}

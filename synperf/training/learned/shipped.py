@@ -37,15 +37,16 @@ Made = Mapping[str, tuple[Card, Mapping[str, np.ndarray]]]  # by name of the wei
 class Training:
     """How the weights are trained: a seed, where stages keep their state, who is told, and how many run at once.
 
-    `tables`: also a larger network for measured tables, in families that have any.
+    `tables`: also a larger network for measured tables, in families that have any. `general`: also one that knows no
+    GPU, for those that nobody measured.
     """
 
     def __init__(
         self, *, seed: int = 42, work: Path | None = None, resume: bool = False, progress: Progress | None = None,
-        settings: Settings | None = None, side_by_side: int = 2, tables: bool = True,
+        settings: Settings | None = None, side_by_side: int = 2, tables: bool = True, general: bool = True,
     ) -> None:  # fmt: skip
         self.seed, self.work, self.resume, self.progress = seed, work, resume, progress
-        self.settings, self.side_by_side, self.tables = settings, side_by_side, tables
+        self.settings, self.side_by_side, self.tables, self.general = settings, side_by_side, tables, general
         self._done, self._stopped = 0, Event()
 
     def networks(self, stages: Sequence[Stage]) -> dict[str, Network]:
@@ -112,11 +113,19 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
         [
             stage
             for part, data in tables.items()
-            for stage in stages(family, part, data, seed, few_shapes=few[part], tables=has_tables)
+            for stage in stages(
+                family, part, data, seed, few_shapes=few[part], tables=has_tables, general=training.general
+            )
         ]
     )
     spread = Spreads.of({part: Judged.of(part, data, networks) for part, data in tables.items()})
-    made = {family: [card for part, data in tables.items() for card in cards(part, data, networks, spread, seed)]}
+    made = {
+        family: [
+            msgspec.structs.replace(card, varied=_varied(parts[part]))
+            for part, data in tables.items()
+            for card in cards(part, data, networks, spread, seed)
+        ]
+    }
     if has_tables:
         large = {part: networks[f"{part}.{TABLES}"] for part in tables}
         spread = Spreads.of_tables(tables, large)
@@ -128,6 +137,11 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
         )
         for name, found in made.items()
     }
+
+
+def _varied(rows: Rows) -> tuple[str, ...]:
+    """Fields that measured calls of the family always have at 1, and that these rows have at other values too."""
+    return tuple(name for name in family_named(rows.family[0]).always_one if (rows.fields[name] != 1).any())
 
 
 def _check_held_out(tables: Mapping[str, Table], *, has_tables: bool) -> None:

@@ -35,12 +35,15 @@ class Stage:
     settings: Settings
 
 
-def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool, tables: bool) -> Iterator[Stage]:
-    """The known network, and where there are several GPUs the general one and those without some of them.
+def stages(
+    family: str, part: str, data: Table, seed: int, *, few_shapes: bool, tables: bool, general: bool = True
+) -> Iterator[Stage]:
+    """The known network, and with `general`, where there are several GPUs, the general one and those without some.
 
     With `tables` there is a larger network, which measured tables of the family are interpolated with.
     Where there are `few_shapes`, the known network is fitted to all of them, and others that each miss a part of the
-    shapes tell how far errors go on new ones.
+    shapes tell how far errors go on new ones. Where larger calls than measured are to be answered, one that misses the
+    largest tells how far they go there.
     """
     fitted = data.take(~data.held_out)
     known = data if few_shapes else fitted
@@ -51,7 +54,11 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool, 
         yield Stage(name=name, rows=rows, known=True, settings=Settings.that_measure(len(rows), family))
     if tables:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
-    if len(set(data.gpu)) < 2:
+    if data.largest.any() and not few_shapes:
+        rows = data.take(~(data.held_out | data.largest))
+        settings = Settings.that_measure(len(rows), family)
+        yield Stage(name=without_largest(part), rows=rows, known=True, settings=settings)
+    if len(set(data.gpu)) < 2 or not general:
         return  # one GPU says nothing about others
     some = fitted.take(few(fitted, np.ones(len(fitted), dtype=bool), ROWS_GENERAL, seed))
     yield Stage(name=f"{part}.{GENERAL}", rows=some, known=False, settings=Settings.for_rows(len(some), family))
@@ -63,6 +70,10 @@ def stages(family: str, part: str, data: Table, seed: int, *, few_shapes: bool, 
 
 def without_fold(part: str, fold: int) -> str:
     return f"{part}.fold{fold}"
+
+
+def without_largest(part: str) -> str:
+    return f"{part}.without_largest"
 
 
 def without(part: str, gpus: tuple[str, ...]) -> str:

@@ -117,3 +117,10 @@ def test_no_training_begins_where_one_state_is_not_of_it(tmp_path, left):
 
 def test_nothing_is_widened_where_no_larger_weights_know_the_kernel():
     assert learned.widening(learned.Wanted("v100_sxm", 0.0, DType.FP16, "torch", "cublas", ""), "gemm") == 1.0
+
+
+def test_a_card_says_which_fields_vary_in_its_rows_that_else_never_do():
+    measured = rows()
+    batched = replace(measured, fields={**measured.fields, "batch": 1.0 + np.arange(len(measured)) % 2})
+    assert {network.varied for network in made(measured)["gemm"][0].networks} == {()}
+    assert {network.varied for network in made(batched)["gemm"][0].networks} == {("batch",)}
