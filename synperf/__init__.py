@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .estimators import Estimate
     from .hardware import GPU, DType, gpu, gpus, what_if
     from .kernels.attention_call import Attention
+    from .kernels.conv_call import Conv
     from .kernels.copy import Copy
     from .kernels.elementwise import Elementwise
     from .kernels.embedding import Embedding
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GPU",
     "Attention",
+    "Conv",
     "Copy",
     "DType",
     "Elementwise",
@@ -84,6 +86,7 @@ _HOMES = {
     "kernels.grouped_gemm_call": ("GroupedGemm",),
     "kernels.mla_call": ("Mla",),
     "kernels.moe_call": ("FusedMoe",),
+    "kernels.conv_call": ("Conv",),
     "kernels.copy": ("Copy",),
     "kernels.elementwise": ("Elementwise",),
     "kernels.embedding": ("Embedding",),

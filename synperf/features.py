@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .hardware import GPU, DType
 from .hardware.rates import rates
 from .kernels.base import KernelFamily
-from .numeric import Number, maximum
+from .numeric import Number, maximum, where
 from .scheduling import Load, TaskGroups, schedule
 
 PIPES = ("tensor", "fma", "xu", "dram", "l2", "shared")
@@ -82,7 +82,7 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         roofline_s=slowest_pipe(groups, gpu, dtype, dram)
         if family.is_memory_bound
         else roofline(gpu, dtype, flop, compulsory),
-        floor_s=floor(gpu, dtype, flop, compulsory),
+        floor_s=floor(gpu, dtype, flop if family.least_flop is None else family.least_flop(call), compulsory),
         flop=flop,
         compulsory_bytes=compulsory,
         dram_bytes=dram,
@@ -106,8 +106,7 @@ def slowest_pipe(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number)
 
 def padded_flop(groups: TaskGroups) -> Number:
     """FLOP of all launches, edge tiles counted whole, on the pipe that multiplies: what else FMA does is not in it."""
-    without_tensor = type(groups.tensor_flop) is float and groups.tensor_flop == 0.0
-    flop: Number = groups.count * (groups.fma_flop if without_tensor else groups.tensor_flop)
+    flop: Number = groups.count * where(groups.tensor_flop == 0.0, groups.fma_flop, groups.tensor_flop)
     return flop if groups.then is None else flop + padded_flop(groups.then)
 
 

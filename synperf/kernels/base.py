@@ -84,8 +84,13 @@ class KernelFamily:
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
     math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
+    least_flop: Callable[[Any], Number] | None = None  # of the best algorithm that is known, where `flop` are not the least
     launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
     is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded
+
+    def bound_flop(self, call: Any) -> Number:
+        """FLOP that no kernel does without: what the physical floor counts."""
+        return self.flop(call) if self.least_flop is None else self.least_flop(call)
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""
