@@ -22,7 +22,7 @@ REGISTERS = 32  # per thread, an estimate: an index, an accumulator and what is 
 
 def is_direct(p: Conv) -> Number:
     """Whether a group has too few channels for the tensor cores."""
-    few = (p.in_channels <= p.groups * FEW_CHANNELS) & (p.out_channels <= p.groups * FEW_CHANNELS)
+    few = (p.in_channels < p.groups * FEW_CHANNELS) & (p.out_channels < p.groups * FEW_CHANNELS)
     return few & (p.groups > 1)
 
 
