@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .kernels.grouped_gemm_call import GroupedGemm
     from .kernels.kv_append import KvAppend
     from .kernels.layernorm import LayerNorm
+    from .kernels.linear_attention_call import LinearAttention
     from .kernels.mla_call import Mla
     from .kernels.moe_call import FusedMoe
     from .kernels.quantize import Quantize
@@ -52,6 +53,7 @@ __all__ = [
     "GroupedGemm",
     "KvAppend",
     "LayerNorm",
+    "LinearAttention",
     "Mla",
     "PerfError",
     "Quantize",
@@ -84,6 +86,7 @@ _HOMES = {
     "kernels.attention_call": ("Attention",),
     "kernels.gemm_call": ("Gemm",),
     "kernels.grouped_gemm_call": ("GroupedGemm",),
+    "kernels.linear_attention_call": ("LinearAttention",),
     "kernels.mla_call": ("Mla",),
     "kernels.moe_call": ("FusedMoe",),
     "kernels.conv_call": ("Conv",),

@@ -34,6 +34,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, b
         "batch", "in_channels", "out_channels", "height", "width", "kernel_h", "kernel_w", "stride", "padding",
         "dilation", "groups",
     ),
+    "linear_attention": ("batch", "seq_len", "heads", "head_dim", "state_dim", "groups", "chunk"),
     **dict.fromkeys(_ROWS, ("rows", "dim")),
 }
 MAY_BE_ZERO = ("window", "padding")  # 0 is none
@@ -50,6 +51,7 @@ LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one va
     "layernorm": ("dtype", "residual"),
     "reduction": ("dtype", "axis"),
     "conv": ("dtype", "layout"),
+    "linear_attention": ("variant", "phase", "dtype"),
 }
 LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
 
