@@ -163,6 +163,7 @@ FAMILY = KernelFamily(
     dram_bytes=dram_bytes,
     example=_EXAMPLE,
     others=(_STEP, _CONV, _CONV_STEP),
+    l2_saves=2.0,  # of states
     inputs=inputs,
     stepped=STEPPED,
     shape=("batch", "seq_len", "heads", "head_dim", "state_dim", "groups"),
