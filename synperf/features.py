@@ -82,7 +82,9 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         roofline_s=slowest_pipe(groups, gpu, dtype, dram)
         if family.is_memory_bound
         else roofline(gpu, dtype, flop, compulsory),
-        floor_s=floor(gpu, dtype, flop if family.least_flop is None else family.least_flop(call), compulsory, family.l2_saves),
+        floor_s=floor(
+            gpu, dtype, flop if family.least_flop is None else family.least_flop(call), compulsory, family.l2_saves
+        ),
         flop=flop,
         compulsory_bytes=compulsory,
         dram_bytes=dram,

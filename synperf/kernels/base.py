@@ -84,7 +84,9 @@ class KernelFamily:
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
     math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
-    least_flop: Callable[[Any], Number] | None = None  # of the best algorithm that is known, where `flop` are not the least
+    least_flop: Callable[[Any], Number] | None = (
+        None  # of the best algorithm that is known, where `flop` are not the least
+    )
     l2_saves: float = 1.0  # compulsory bytes for each that L2 holds: 2 where one is changed in place, read and written
     launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
     is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded

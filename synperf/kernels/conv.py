@@ -1,7 +1,7 @@
 """2-D convolution: implicit GEMM by the tiles of matrix products, and a direct kernel where groups are small.
 
-A task is one tile of the result, points of images by output channels, as of a GEMM; of the direct kernel it is a CTA over
-values of the result. Images that tensor cores cannot take as they are lie transposed before, and the result is put back.
+A task is one tile of the result, points of images by output channels, as of a GEMM; of the direct kernel it is a CTA
+over values of the result. Images that tensor cores cannot take as they lie are transposed before, the result after.
 """
 
 from __future__ import annotations
@@ -107,7 +107,15 @@ FAMILY = KernelFamily(
     compulsory_bytes=compulsory_bytes,
     dram_bytes=dram_bytes,
     example=Conv(
-        batch=32, in_channels=128, out_channels=128, height=56, width=56, kernel_h=3, kernel_w=3, padding=1, layout="nhwc"
+        batch=32,
+        in_channels=128,
+        out_channels=128,
+        height=56,
+        width=56,
+        kernel_h=3,
+        kernel_w=3,
+        padding=1,
+        layout="nhwc",
     ),
     inputs=inputs,
     stepped=STEPPED,

@@ -1,7 +1,7 @@
 """Depthwise convolutions, and those of few channels a group: a direct kernel, one thread for each value of the result.
 
-A tensor-core tile would be all but empty there: a group has less than one fragment of MMA on either side. Values under the
-kernel come through L1, which has what neighbouring threads share.
+A tensor-core tile would be all but empty there: a group has less than one fragment of MMA on either side. Values under
+the kernel come through L1, which has what neighbouring threads share.
 Source: PyTorch, aten/src/ATen/native/cuda/DepthwiseConv2d.cu; NVIDIA, PTX ISA, "Matrix fragments for mma.m16n8k16".
 """
 

@@ -18,7 +18,14 @@ from .conv_work import compulsory_bytes, implicit_gemm, operand_bytes
 
 _IMPLICIT = ((128, 32), (128, 64), (128, 128))
 _BY_POINTS = ((32, 128), (64, 64), (128, 32), (128, 64), (128, 128))
-_FUSED = ((1, 4, 8), (2, 4, 4), (4, 4, 2), (2, 2, 8), (4, 2, 4), (4, 1, 8))  # images, and tiles down and across of a CTA
+_FUSED = (
+    (1, 4, 8),
+    (2, 4, 4),
+    (4, 4, 2),
+    (2, 2, 8),
+    (4, 2, 4),
+    (4, 1, 8),
+)  # images, and tiles down and across of a CTA
 _FUSED_CHANNELS = 32
 _LARGE, _SMALL = 4, 2  # edge of the part of a result that comes of one of Winograd's tiles
 _IMAGES = 16  # images are transformed in such numbers: the grids of 36 products have round_up(batch, 16) x tiles rows
@@ -26,7 +33,8 @@ _STEP = 8.0  # input channels that are loaded at once
 STEPPED = (
     "math_over_dram", "tasks_per_sm", "batch", "in_channels", "out_channels", "out_height", "out_width", "points_m",
     *(f"implicit_fill_{m}x{n}" for m, n in _IMPLICIT), *(f"points_fill_{m}x{n}" for m, n in _BY_POINTS),
-    "fused_fill", "fused_rounds", "fused_padding",
+    "fused_fill", "fused_rounds", "fused_padding", "least", "implicit_over_least", "points_over_least",
+    "fused_over_least",
 )  # fmt: skip
 
 
@@ -49,7 +57,20 @@ def inputs(p: Conv, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
         "k_padding": round_up(1.0 * p.in_channels / p.groups, _STEP) * p.groups / p.in_channels,
     }
     found |= _tiles("implicit", product.m, product.n, product.batch, product.k * mac_s, gpu, _IMPLICIT)
-    return found | _by_points(p, gpu, base_s, mac_s) | _fused(p, gpu, mac_s)
+    found |= _by_points(p, gpu, base_s, mac_s) | _fused(p, gpu, mac_s)
+    return found | _least(found)
+
+
+def _least(found: dict[str, Number]) -> dict[str, Number]:
+    """The time of each algorithm with its best tile, over that of the fastest one, and of this."""
+    implicit, points = (_fastest(found, f"{what}_time_") for what in ("implicit", "points"))
+    times = {"implicit": implicit, "points": points + found["points_dram"], "fused": found["fused_time"]}
+    least = reduce(minimum, times.values())
+    return {"least": least} | {f"{what}_over_least": time / least for what, time in times.items()}
+
+
+def _fastest(found: dict[str, Number], start: str) -> Number:
+    return reduce(minimum, (value for name, value in found.items() if name.startswith(start)))
 
 
 def _tiles(

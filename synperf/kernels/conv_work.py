@@ -1,7 +1,7 @@
 """What a convolution must read, write and compute, whatever kernel does it, and the matrix product that it is.
 
-Implicit GEMM: a row of A for each point of the result, made of the values under the kernel; a column of B for each output
-channel; one product per group. A is never stored: tiles of it are gathered from the image.
+Implicit GEMM: a row of A for each point of the result, made of the values under the kernel; a column of B for each
+output channel; one product per group. A is never stored: tiles of it are gathered from the image.
 Source: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", arXiv 1410.0759, section 3.
 """
 
@@ -20,7 +20,7 @@ def flop(p: Conv) -> Number:
 def least_flop(p: Conv) -> Number:
     """FLOP without which there is no result: one product per input channel of the group and value of the result.
 
-    Winograd's algorithm for tiles of any size comes close to it; F(4x4, 3x3), as libraries have it, takes 2.25 times that.
+    Winograd's algorithm comes close to it with large tiles; F(4x4, 3x3), as libraries have it, takes 2.25 times that.
     Source: Winograd, "Arithmetic Complexity of Computations", SIAM 1980; Lavin and Gray, arXiv 1509.09308, section 4.
     """
     return _least(p)

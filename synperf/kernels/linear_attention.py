@@ -1,7 +1,7 @@
 """Linear attention: the chunked scan of Mamba-2 and of the gated delta rule, their recurrent step, their convolution.
 
-A scan is two sets of tasks: the products within each chunk, all at once, and the chain of products with the state, chunk
-after chunk, of which a CTA has some columns for one head. A recurrent step is one pass over the states.
+A scan is two sets of tasks: the products within each chunk, all at once, and the chain of products with the state,
+chunk after chunk, of which a CTA has some columns for one head. A recurrent step is one pass over the states.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def dram_bytes(p: LinearAttention, gpu: GPU) -> Number:
 def launch(p: LinearAttention, gpu: GPU) -> Launch:
     """Grid and resources of the first launch, and how many there are."""
     count, k = int(decompose(p, gpu).count), _style(p, gpu)
-    choice = {"state_columns": k.columns} if not p.convolves else {"channels_per_cta": k.columns, "tokens_per_cta": TOKENS}
+    choice = (
+        {"state_columns": k.columns} if not p.convolves else {"channels_per_cta": k.columns, "tokens_per_cta": TOKENS}
+    )
     return Launch(
         tiles=count,
         grid=(count, 1, 1),
@@ -127,7 +129,9 @@ def assumptions(p: LinearAttention, gpu: GPU) -> tuple[str, ...]:
     k = _style(p, gpu)
     if p.convolves:
         return ("kernel: the short convolution alone, without the scan",)
-    return (f"kernel: the scan alone in {k.launches} launch{'es' if k.launches > 1 else ''}, without the short convolution",)
+    return (
+        f"kernel: the scan alone in {k.launches} launch{'es' if k.launches > 1 else ''}, without the short convolution",
+    )
 
 
 def math(p: LinearAttention) -> DType:

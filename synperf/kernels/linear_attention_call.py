@@ -25,8 +25,8 @@ _SIZES = ("batch", "seq_len", "heads", "head_dim", "state_dim")
 class LinearAttention(Call):
     """A state of `state_dim` x `head_dim` for each head of each request, which every token changes and reads.
 
-    `variant` mamba2 (state spaces; B and C of `groups`) or gdn (gated delta rule; queries and keys of `groups` heads of
-    `state_dim`, `heads` values of `head_dim`). In prefill `seq_len` tokens of each request are gone through in chunks of
+    `variant` is mamba2 (state spaces; B and C of `groups`) or gdn (gated delta rule; `groups` heads of queries and keys
+    of `state_dim`, `heads` of values of `head_dim`). In prefill `seq_len` tokens of each request are gone through in chunks of
     `chunk`; in decode it is 1. The kernel `causal_conv1d` is the short convolution of `taps` before the scan.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a network sees of linear attention beyond the demand on pipes: extents, chunks in a row, states and their place."""
+"""What a network sees of linear attention beyond the demand on pipes: extents, chunks in a row, states."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from .linear_attention_traits import style
 from .linear_attention_work import between_bytes, chunks, compulsory_bytes, state_values, token_bytes
 
 STEPPED = ("tokens", "batch", "seq_len", "units_per_sm", "chains_per_sm", "math_over_dram", "compulsory_over_l2")
+
+TOKENS = 8  # that a CTA of the short convolution takes
 
 
 def inputs(p: LinearAttention, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:  # noqa: ARG001
@@ -42,6 +44,3 @@ def inputs(p: LinearAttention, gpu: GPU, base_s: Number, clock_share: float) -> 
         "between_time": between_bytes(p) / gpu.dram_bytes_per_s / base_s,
         "between_over_l2": between_bytes(p) / gpu.l2_bytes,
     }
-
-
-TOKENS = 8  # that a CTA of the short convolution takes

@@ -1,7 +1,7 @@
 """What linear attention must read, write and compute: the chunked scan, the recurrent step, and the short convolution.
 
-Of a chunk of c tokens, per head with K = state_dim and V = head_dim: Mamba-2 multiplies C B^T (c c K, per group), that by x
-(c c V), and with the state twice (c K V each). The gated delta rule multiplies k k^T and q k^T (c c K each), their
+Of a chunk of c tokens, per head with K = state_dim and V = head_dim: Mamba-2 multiplies C B^T (c c K, per group), that
+by x (c c V), and with the state twice (c K V each). The gated delta rule multiplies k k^T and q k^T (c c K each), their
 products with w, u and v (c c K + 2 c c V) and with the state three times.
 Source: Dao and Gu, arXiv 2405.21060, section 6; Yang, Kautz and Hatamizadeh, arXiv 2412.06464, section 3.
 """
@@ -49,7 +49,7 @@ def flop(p: LinearAttention) -> Number:
 
 
 def least_flop(p: LinearAttention) -> Number:
-    """FLOP without which there is no result: each token with the state, or with the tokens before it, if these are few."""
+    """FLOP without which there is no result: each token with the state, or with the few tokens before it."""
     if p.convolves:
         return flop(p)
     before = (1.0 * p.seq_len) * (p.state_dim + p.head_dim)
@@ -82,7 +82,7 @@ def compulsory_bytes(p: LinearAttention) -> Number:
 def between_bytes(p: LinearAttention) -> Number:
     """Bytes that launches of a chunked scan hand on: written by one, read by another.
 
-    The delta rule: k k^T (fp32) and its inverse, w and u, what is written to the state, and the state before each chunk.
+    The delta rule: k k^T (fp32) and its inverse, w and u, what the state is given, and the state before each chunk.
     Mamba-2: C B^T of each group, the states of the chunks and those before them.
     """
     states = p.batch * chunks(p) * p.heads * p.state_dim * p.head_dim * p.dtype.bytes

@@ -69,7 +69,8 @@ def _convolutions(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     table = _launches(
         frame, name, ["conv"], "a convolution",
         batch="b", in_channels="in_channels", out_channels="out_channels", stride="stride", padding="padding",
-        dilation=pl.lit(1), groups=pl.lit(1), layout=pl.lit("nchw"), **{field: pl.col(side) for field, side in sides.items()},
+        dilation=pl.lit(1), groups=pl.lit(1), layout=pl.lit("nchw"),
+        **{field: pl.col(side) for field, side in sides.items()},
     )  # fmt: skip
     calls = table.select(*NUMBERS["conv"], *LABELS["conv"]).iter_rows()
     return table.with_columns(pl.Series("is_test", is_call_test(calls)))

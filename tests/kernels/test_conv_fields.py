@@ -44,7 +44,9 @@ def test_a_bad_row_of_a_column_is_named():
 
 
 def test_text_and_numbers_are_read_alike():
-    read = synperf.parse_call("conv", {name: str(value) for name, value in GIVEN.items()} | {"padding": "1", "layout": "NHWC"})
+    read = synperf.parse_call(
+        "conv", {name: str(value) for name, value in GIVEN.items()} | {"padding": "1", "layout": "NHWC"}
+    )
     assert read == Conv(**GIVEN, padding=1, layout="nhwc")
     assert (read.stride, read.dilation, read.groups, read.dtype) == (1, 1, 1, DType.BF16)
     assert Conv(**GIVEN).layout == "nchw"
@@ -63,5 +65,3 @@ def test_engines_and_kernels_are_those_of_pytorch():
         synperf.predict(Conv(**GIVEN, engine="vllm"), "h100_sxm")
     with pytest.raises(FieldError, match="no conv kernel named 'winograd'"):
         synperf.predict(Conv(**GIVEN, kernel="winograd"), "h100_sxm")
-
-

@@ -98,5 +98,8 @@ def test_l2_spares_the_states_that_fit_both_their_reading_and_their_writing():
 
 
 def test_answers_say_which_part_of_a_layer_they_are():
-    assert "kernel: the scan alone in 6 launches, without the short convolution" in synperf.predict(SCAN, "l40s").assumptions
+    assert (
+        "kernel: the scan alone in 6 launches, without the short convolution"
+        in synperf.predict(SCAN, "l40s").assumptions
+    )
     assert "kernel: the short convolution alone, without the scan" in synperf.predict(SHORT, "l40s").assumptions

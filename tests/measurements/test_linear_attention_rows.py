@@ -44,7 +44,9 @@ def test_the_split_is_by_the_fields_of_calls(tmp_path):
     assert rows.is_test.tolist() == [crc32(one.encode()) % 5 == 0 for one in fields]
 
 
-@pytest.mark.parametrize(("gpu", "framework", "version"), [("h100_sxm", "TRTLLM", "1.3"), ("a100_sxm", "SGLang", "0.5.10")])
+@pytest.mark.parametrize(
+    ("gpu", "framework", "version"), [("h100_sxm", "TRTLLM", "1.3"), ("a100_sxm", "SGLang", "0.5.10")]
+)
 def test_convolutions_of_the_same_channels_whatever_the_heads_are_dropped(tmp_path, gpu, framework, version):
     made = [GDN, GDN | {"kernel_source": "causal_conv1d_fn"}]
     put(tmp_path, gpu, framework, version, made, "linear_attention/gdn")

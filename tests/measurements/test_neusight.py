@@ -79,8 +79,22 @@ def test_a_convolution_is_square_in_nchw_and_split_by_its_fields(tmp_path):
     frame = pl.DataFrame([CONV | {"b": batch} for batch in range(1, 101)])
     frame.write_parquet(tmp_path / "conv.parquet")
     rows = read_file(tmp_path / "conv.parquet", "conv")
-    assert [rows.column(name)[4] for name in ("gpu", "kernel", "dtype", "layout")] == ["t4", "torch_fp32", "fp32", "nchw"]
-    sizes = {"batch": 5, "height": 34, "width": 34, "kernel_h": 3, "kernel_w": 3, "stride": 1, "padding": 1, "groups": 1}
+    assert [rows.column(name)[4] for name in ("gpu", "kernel", "dtype", "layout")] == [
+        "t4",
+        "torch_fp32",
+        "fp32",
+        "nchw",
+    ]
+    sizes = {
+        "batch": 5,
+        "height": 34,
+        "width": 34,
+        "kernel_h": 3,
+        "kernel_w": 3,
+        "stride": 1,
+        "padding": 1,
+        "groups": 1,
+    }
     assert {name: rows.column(name)[4] for name in sizes} == sizes
     fields = [f"{batch}x128x370x34x34x3x3x1x1x1x1xfp32xnchw" for batch in range(1, 101)]
     assert rows.is_test.tolist() == [crc32(one.encode()) % 5 == 0 for one in fields]
