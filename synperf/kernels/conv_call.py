@@ -21,8 +21,8 @@ _STEPS = ("stride", "dilation", "groups")
 class Conv(Call):
     """2-D convolution of `batch` images: numbers, or arrays of one length for many calls at once.
 
-    `padding` is zeros on every side of an image. Channels on both sides fall into `groups` of equal size; an output sees
-    the inputs of its own group. `layout` is that of the images in memory: `nchw` or `nhwc`.
+    `padding` is zeros on every side of an image. Channels on both sides fall into `groups` of equal size; an output
+    sees the inputs of its own group. `layout` is that of the images in memory: `nchw` or `nhwc`.
 
     Raises:
         FieldError: a field is out of range, does not go with another, or a format or layout is unknown.

@@ -26,8 +26,8 @@ class LinearAttention(Call):
     """A state of `state_dim` x `head_dim` for each head of each request, which every token changes and reads.
 
     `variant` is mamba2 (state spaces; B and C of `groups`) or gdn (gated delta rule; `groups` heads of queries and keys
-    of `state_dim`, `heads` of values of `head_dim`). In prefill `seq_len` tokens of each request are gone through in chunks of
-    `chunk`; in decode it is 1. The kernel `causal_conv1d` is the short convolution of `taps` before the scan.
+    of `state_dim`, `heads` of values of `head_dim`). In prefill `seq_len` tokens of each request are gone through in
+    chunks of `chunk`; in decode it is 1. The kernel `causal_conv1d` is the short convolution of `taps` before the scan.
 
     Raises:
         FieldError: a field is out of range, or does not go with another.
