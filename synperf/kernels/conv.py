@@ -7,6 +7,7 @@ over values of the result. Images that tensor cores cannot take as they lie are 
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,12 @@ def assumptions(p: Conv, gpu: GPU) -> tuple[str, ...]:
     return tuple(said)
 
 
+def variant(p: Conv) -> Any:
+    """Empty for kernels of 3 x 3 at every point of a dense convolution, where Winograd's algorithm may run; `other`."""
+    is_dense = (p.kernel_h == 3) & (p.kernel_w == 3) & (p.stride == 1) & (p.dilation == 1) & (p.groups == 1)
+    return where(is_dense, "", "other")
+
+
 FAMILY = KernelFamily(
     name="conv",
     call_type=Conv,
@@ -120,5 +127,6 @@ FAMILY = KernelFamily(
     inputs=inputs,
     stepped=STEPPED,
     shape=("in_channels", "out_channels", "height", "width", "kernel_h", "kernel_w"),
+    variant=variant,
     summary="2-D convolution of images, grouped and depthwise too, in NCHW or NHWC",
 )

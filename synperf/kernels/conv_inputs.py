@@ -33,8 +33,7 @@ _STEP = 8.0  # input channels that are loaded at once
 STEPPED = (
     "math_over_dram", "tasks_per_sm", "batch", "in_channels", "out_channels", "out_height", "out_width", "points_m",
     *(f"implicit_fill_{m}x{n}" for m, n in _IMPLICIT), *(f"points_fill_{m}x{n}" for m, n in _BY_POINTS),
-    "fused_fill", "fused_rounds", "fused_padding", "least", "implicit_over_least", "points_over_least",
-    "fused_over_least",
+    "fused_fill", "fused_rounds", "fused_padding",
 )  # fmt: skip
 
 
@@ -57,20 +56,7 @@ def inputs(p: Conv, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
         "k_padding": round_up(1.0 * p.in_channels / p.groups, _STEP) * p.groups / p.in_channels,
     }
     found |= _tiles("implicit", product.m, product.n, product.batch, product.k * mac_s, gpu, _IMPLICIT)
-    found |= _by_points(p, gpu, base_s, mac_s) | _fused(p, gpu, mac_s)
-    return found | _least(found)
-
-
-def _least(found: dict[str, Number]) -> dict[str, Number]:
-    """The time of each algorithm with its best tile, over that of the fastest one, and of this."""
-    implicit, points = (_fastest(found, f"{what}_time_") for what in ("implicit", "points"))
-    times = {"implicit": implicit, "points": points + found["points_dram"], "fused": found["fused_time"]}
-    least = reduce(minimum, times.values())
-    return {"least": least} | {f"{what}_over_least": time / least for what, time in times.items()}
-
-
-def _fastest(found: dict[str, Number], start: str) -> Number:
-    return reduce(minimum, (value for name, value in found.items() if name.startswith(start)))
+    return found | _by_points(p, gpu, base_s, mac_s) | _fused(p, gpu, mac_s)
 
 
 def _tiles(

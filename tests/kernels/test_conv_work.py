@@ -106,5 +106,14 @@ def test_groups_narrower_than_a_fragment_run_a_direct_kernel():
         assert said == is_direct
 
 
+def test_only_convolutions_that_were_measured_are_learned():
+    """3 x 3 at every point in fp32, where Winograd's algorithm may run; columns of both are each answered their own way."""
+    columns = replace(SAME, groups=[1, 64], out_channels=64, stride=1)
+    assert [synperf.predict(call, "t4").origin for call in (SAME, DEPTHWISE, POINTWISE, replace(SAME, stride=2))] == [
+        "learned", "analytical", "analytical", "analytical",
+    ]  # fmt: skip
+    assert list(synperf.predict(columns, "t4").origin) == ["learned", "analytical"]
+
+
 def test_a_depthwise_convolution_is_memory_bound():
     assert synperf.predict(replace(DEPTHWISE, dtype="bf16"), "h100_sxm", origin="analytical").limiter == "dram"
