@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .hardware import GPU, DType, gpu, gpus, what_if
     from .kernels import load_family
     from .kernels.attention_call import Attention
+    from .kernels.conv_call import Conv
     from .kernels.copy import Copy
     from .kernels.elementwise import Elementwise
     from .kernels.embedding import Embedding
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .kernels.grouped_gemm_call import GroupedGemm
     from .kernels.kv_append import KvAppend
     from .kernels.layernorm import LayerNorm
+    from .kernels.linear_attention_call import LinearAttention
     from .kernels.mla_call import Mla
     from .kernels.moe_call import FusedMoe
     from .kernels.quantize import Quantize
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GPU",
     "Attention",
+    "Conv",
     "Copy",
     "DType",
     "Elementwise",
@@ -51,6 +54,7 @@ __all__ = [
     "GroupedGemm",
     "KvAppend",
     "LayerNorm",
+    "LinearAttention",
     "Mla",
     "PerfError",
     "PluginError",
@@ -86,8 +90,10 @@ _HOMES = {
     "kernels.attention_call": ("Attention",),
     "kernels.gemm_call": ("Gemm",),
     "kernels.grouped_gemm_call": ("GroupedGemm",),
+    "kernels.linear_attention_call": ("LinearAttention",),
     "kernels.mla_call": ("Mla",),
     "kernels.moe_call": ("FusedMoe",),
+    "kernels.conv_call": ("Conv",),
     "kernels.copy": ("Copy",),
     "kernels.elementwise": ("Elementwise",),
     "kernels.embedding": ("Embedding",),

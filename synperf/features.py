@@ -82,7 +82,9 @@ def analyse(family: KernelFamily, call: Any, gpu: GPU, groups: TaskGroups) -> Fe
         roofline_s=slowest_pipe(groups, gpu, dtype, dram)
         if family.is_memory_bound
         else roofline(gpu, dtype, flop, compulsory),
-        floor_s=floor(gpu, dtype, flop, compulsory),
+        floor_s=floor(
+            gpu, dtype, flop if family.least_flop is None else family.least_flop(call), compulsory, family.l2_saves
+        ),
         flop=flop,
         compulsory_bytes=compulsory,
         dram_bytes=dram,
@@ -158,8 +160,11 @@ def roofline(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> 
     return maximum(flop / rates(gpu, dtype).peak_flop_per_s, compulsory_bytes / gpu.dram_bytes_per_s)
 
 
-def floor(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number) -> Number:
-    """Physical bound: FLOP at the highest clock, DRAM for what cannot stay in L2, L2 for all compulsory bytes."""
+def floor(gpu: GPU, dtype: DType, flop: Number, compulsory_bytes: Number, l2_saves: float = 1.0) -> Number:
+    """Physical bound: FLOP at the highest clock, DRAM for what cannot stay in L2, L2 for all compulsory bytes.
+
+    `l2_saves` is how many compulsory bytes L2 spares DRAM for each that it holds.
+    """
     math_s, l2_s = flop / rates(gpu, dtype).max_flop_per_s, compulsory_bytes / gpu.l2_bytes_per_s
-    dram_s = (compulsory_bytes - gpu.l2_bytes) / gpu.dram_bytes_per_s  # below 0 where all stays in L2
+    dram_s = (compulsory_bytes - l2_saves * gpu.l2_bytes) / gpu.dram_bytes_per_s  # below 0 where all stays in L2
     return maximum(maximum(math_s, l2_s), dram_s)

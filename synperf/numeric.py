@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from math import ceil
+from math import ceil, gcd
 from math import floor as floor_of
 from typing import Any
 
@@ -58,6 +58,14 @@ def power_of_two(a: Number) -> Number:
     if type(a) is np.ndarray:
         return np.exp2(np.ceil(np.log2(np.maximum(a, 1.0))))
     return float(1 << (ceil(a) - 1).bit_length()) if a > 1 else 1.0
+
+
+def common_divisor(a: Number, b: Number) -> Number:
+    """The greatest common divisor of two whole numbers."""
+    if is_array(a) or is_array(b):
+        found: ndarray = np.gcd(np.asarray(a, dtype=np.int64), np.asarray(b, dtype=np.int64)).astype(np.float64)
+        return found
+    return float(gcd(int(a), int(b)))
 
 
 def maximum(a: Number, b: Number) -> Number:

@@ -11,7 +11,7 @@ from ..errors import FieldError
 from ..hardware import DType
 from ..numeric import is_array
 from .base import Call
-from .fields import MAX_EXTENT, refuse, same_length, set_dtype, set_names, set_numbers, truth, whole
+from .fields import MAX_EXTENT, refuse, same_length, set_dtype, set_names, set_numbers, truth, whole, whole_or_none
 
 MATH = (DType.FP32, DType.TF32, DType.FP16, DType.BF16, DType.FP8)
 CACHED = (DType.FP32, DType.FP16, DType.BF16, DType.FP8, DType.INT8)
@@ -64,7 +64,7 @@ class Attention(Call):
     def __post_init__(self) -> None:
         put = object.__setattr__
         if type(self.window) is not int or self.window != 0:
-            put(self, "window", _window(self.window))
+            put(self, "window", whole_or_none("window", self.window))
         set_numbers(self, ("batch", "heads", "head_dim"))
         set_numbers(self, ("q_len", "kv_len", "kv_heads", "v_head_dim", "page_size"), optional=True)
         if self.kv_heads is None:
@@ -133,22 +133,6 @@ def _lengths(name: str, given: Any) -> Lengths:
     if not len(found):
         raise FieldError(f"{name} must have a length per request, got an empty list")
     return Lengths(map(int, found.tolist()))
-
-
-def _window(value: Any) -> Any:
-    """As `whole`, from 0 on."""
-    if is_array(value) or isinstance(value, list | tuple) or hasattr(value, "to_numpy"):
-        numbers = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value)
-        if numbers.dtype.kind in "iuf" and numbers.ndim == 1:
-            shown = whole("window", np.where(numbers == 0, 1, numbers))
-            return np.where(numbers == 0, 0.0, shown)
-        return np.array([_window(one) for one in numbers.tolist()], dtype=np.float64)
-    if str(value).strip() in ("0", "0.0", "-0.0"):
-        return 0
-    try:
-        return whole("window", value)
-    except FieldError:
-        raise FieldError(f"window must be a whole number from 0 (none) to {MAX_EXTENT}, got {value!r}") from None
 
 
 def _check(p: Attention) -> None:

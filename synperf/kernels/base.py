@@ -86,6 +86,10 @@ class KernelFamily:
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
     math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
+    least_flop: Callable[[Any], Number] | None = (
+        None  # of the best algorithm that is known, where `flop` are not the least
+    )
+    l2_saves: float = 1.0  # compulsory bytes for each that L2 holds: 2 where one is changed in place, read and written
     launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
     is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded
     digest: str = ""  # of the file of a family of the user's own, whose weights and calibrations are of that file
@@ -94,6 +98,10 @@ class KernelFamily:
     def is_own(self) -> bool:
         """Whether it is a file of the user's own: synperf comes with neither weights nor measured rows of it."""
         return bool(self.digest)
+
+    def bound_flop(self, call: Any) -> Number:
+        """FLOP that no kernel does without: what the physical floor counts."""
+        return self.flop(call) if self.least_flop is None else self.least_flop(call)
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FieldError, UnknownNameError
 from ..hardware import DType
-from ..numeric import Number
+from ..numeric import Number, is_array
 
 MAX_EXTENT = 2**31 - 1
 MOST_ELEMENTS = 2**53  # of an array without rows: every whole number up to here is exact in float64
@@ -103,6 +103,26 @@ def whole(name: str, value: Any, most: int = MAX_EXTENT) -> Number:
     if isinstance(value, list | tuple) and value:
         return _whole_array(name, _array(value), most)
     return _whole_number(name, value, most)
+
+
+def whole_or_none(name: str, value: Any) -> Any:
+    """As `whole`, from 0 on, which is none.
+
+    Raises:
+        FieldError: as `whole`.
+    """
+    if is_array(value) or isinstance(value, list | tuple) or hasattr(value, "to_numpy"):
+        numbers = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value)
+        if numbers.dtype.kind in "iuf" and numbers.ndim == 1:
+            shown = whole(name, np.where(numbers == 0, 1, numbers))
+            return np.where(numbers == 0, 0.0, shown)
+        return np.array([whole_or_none(name, one) for one in numbers.tolist()], dtype=np.float64)
+    if str(value).strip() in ("0", "0.0", "-0.0"):
+        return 0
+    try:
+        return whole(name, value)
+    except FieldError:
+        raise FieldError(f"{name} must be a whole number from 0 (none) to {MAX_EXTENT}, got {value!r}") from None
 
 
 def _whole_number(name: str, value: Any, most: int) -> int:

@@ -48,16 +48,20 @@ def dram_bytes(p: Gemm, gpu: GPU) -> Number:
     Source: CUTLASS, "threadblock rasterization"; the block is the I/O bound of Hong and Kung, STOC 1981.
     """
     a, b, c = operand_bytes(p)
-    once = a + b + c + quantise_bytes(p, gpu)
+    return a + b + c + quantise_bytes(p, gpu) + again_bytes(p, gpu, a, b)
+
+
+def again_bytes(p: Gemm, gpu: GPU, a: Number, b: Number) -> Number:
+    """Bytes of later passes over `a` and `b` bytes of operands that come out of DRAM; see `dram_bytes`."""
     held = gpu.l2_bytes * p.batch / (a + b)  # products of a batch run one after the other
     if type(held) is float and held >= 1.0:
-        return once  # nothing is read again; most single calls stop here
+        return 0.0  # nothing is read again; most single calls stop here
     area = gpu.num_sms * gpu.registers_per_sm / 2.0
     side = area**0.5
     passes_a = ceil_div(1.0 * p.n * minimum(p.m, side), area)
     passes_b = ceil_div(1.0 * p.m * minimum(p.n, side), area)
     missed = maximum(0.0, 1.0 - held)
-    return once + missed * ((passes_a - 1) * a + (passes_b - 1) * b)
+    return missed * ((passes_a - 1) * a + (passes_b - 1) * b)
 
 
 def quantise_bytes(p: Gemm, gpu: GPU) -> Number:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..hardware import GPU, DType
 from ..hardware.rates import rates
-from ..numeric import Number, ceil_div, maximum, minimum
-from .memory_tasks import Split, divisor, missed
+from ..numeric import Number, ceil_div, common_divisor, maximum, minimum
+from .memory_tasks import Split, missed
 from .memory_traits import Style, l2_held_bytes
 from .memory_work import Work
 
@@ -26,7 +26,7 @@ def inputs(w: Work, k: Style, s: Split, gpu: GPU, base_s: Number, waits_s: Numbe
         "values": w.values,
         "read_per_value": w.read,
         "written_per_value": w.written,
-        "row_alignment": divisor(w.dim * w.value_in, MOST_ALIGNED),
+        "row_alignment": common_divisor(w.dim * w.value_in, MOST_ALIGNED),
         "vector_bytes": s.vector_bytes,
         "threads": s.threads,
         "rows_per_cta": s.rows,

@@ -8,12 +8,9 @@ where CTAs are small, the next one to start.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import gcd
-
-import numpy as np
 
 from ..hardware import GPU
-from ..numeric import Number, ceil_div, floor, is_array, maximum, minimum, power_of_two, where
+from ..numeric import Number, ceil_div, common_divisor, floor, maximum, minimum, power_of_two, where
 from ..scheduling import TaskGroups
 from .memory_traits import Style, clocks, l2_held_bytes
 from .memory_work import Work
@@ -66,7 +63,7 @@ def _vector_bytes(w: Work, k: Style) -> Number:
         return w.value_in
     if w.is_flat:  # its end alone may not be aligned
         return max(k.widest, w.value_in)
-    return divisor(w.dim * w.value_in, max(k.widest, w.value_in))
+    return common_divisor(w.dim * w.value_in, max(k.widest, w.value_in))
 
 
 def _resident(gpu: GPU, threads: Number, registers: int) -> Number:
@@ -136,7 +133,7 @@ def _moved(w: Work, k: Style, s: Split, gpu: GPU) -> tuple[Number, Number, Numbe
 
 
 def _beside(row_bytes: Number) -> Number:
-    return SECTOR_BYTES - divisor(row_bytes, SECTOR_BYTES)
+    return SECTOR_BYTES - common_divisor(row_bytes, SECTOR_BYTES)
 
 
 def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, per_sm: Number) -> Number:
@@ -149,10 +146,3 @@ def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, per_sm: Number) -> Number:
     rounds = ceil_div(per_sm, s.ctas_per_sm)
     started = minimum(s.tasks, gpu.num_sms * s.ctas_per_sm) if k.persistent else s.tasks
     return maximum(rounds * one, started * clk.cta) / gpu.clock_hz
-
-
-def divisor(x: Number, most: float) -> Number:
-    """The greatest common divisor of a whole number of bytes and a power of two."""
-    if is_array(x):
-        return np.gcd(x.astype(np.int64), int(most)).astype(np.float64)
-    return float(gcd(int(x), int(most)))

@@ -1,5 +1,5 @@
 """NeuSight's operations of PyTorch in fp32, one launch at a time: `linear` of torch.nn.functional (with bias), `bmm`,
-element-wise operations, softmax and layer norm.
+element-wise operations, softmax, layer norm and 2-D convolutions.
 
 A time is the mean of the 5 fastest of 25 launches between two events, in milliseconds, with the launch in it.
 Source: github.com/sitar-lab/NeuSight (MIT), ASPLOS 2025.
@@ -13,6 +13,7 @@ import polars as pl
 
 from .frames import first_reason
 from .published import NUMBER, TEXT, Format, is_test_name
+from .schema import LABELS, NUMBERS, is_call_test
 
 _GEMMS = ("linear", "bmm")
 
@@ -62,12 +63,29 @@ def _layernorm(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return _launches(frame, name, ["ln"], "a layer norm", rows="b", dim="h", residual=pl.lit(False))
 
 
+def _convolutions(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Square images and kernels. There is one file of them: its test rows are those of the published split."""
+    sides = {"height": "input_size", "width": "input_size", "kernel_h": "kernel_size", "kernel_w": "kernel_size"}
+    table = _launches(
+        frame, name, ["conv"], "a convolution",
+        batch="b", in_channels="in_channels", out_channels="out_channels", stride="stride", padding="padding",
+        dilation=pl.lit(1), groups=pl.lit(1), layout=pl.lit("nchw"),
+        **{field: pl.col(side) for field, side in sides.items()},
+    )  # fmt: skip
+    calls = table.select(*NUMBERS["conv"], *LABELS["conv"]).iter_rows()
+    return table.with_columns(pl.Series("is_test", is_call_test(calls)))
+
+
 _LABELS = {"latency_ms": NUMBER, "op": TEXT, "gpu": TEXT, "vendor": TEXT, "torch": TEXT}
 _GEMM = _LABELS | {"b": NUMBER, "m": NUMBER, "n": NUMBER, "k": NUMBER}
+_IMAGES = _LABELS | dict.fromkeys(
+    ("b", "in_channels", "out_channels", "kernel_size", "input_size", "stride", "padding"), NUMBER
+)
 _MATRIX = _LABELS | {"b": NUMBER, "h": NUMBER}
 FORMATS = (
     Format(families=("gemm",), columns=_GEMM, load=_gemms),
     Format(families=("elementwise",), columns=_MATRIX, load=_elementwise),
     Format(families=("softmax",), columns=_MATRIX, load=_softmax),
     Format(families=("layernorm",), columns=_MATRIX, load=_layernorm),
+    Format(families=("conv",), columns=_IMAGES, load=_convolutions),
 )

@@ -64,7 +64,8 @@ def _bounded(part: Rows, gpu: GPU) -> _Bounded:
 
 def _floor_s(group: Rows, gpu: GPU) -> np.ndarray:
     call, kind = group.call(), family(group.family[0])
-    floor_s: np.ndarray = floor(gpu, kind.math(call), kind.flop(call), kind.compulsory_bytes(call))
+    flop, moved = kind.bound_flop(call), kind.compulsory_bytes(call)
+    floor_s: np.ndarray = floor(gpu, kind.math(call), flop, moved, kind.l2_saves)
     return floor_s
 
 

@@ -31,9 +31,23 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, b
     "fused_moe": ("tokens", "hidden", "inter", "experts", "topk", "tp", "ep"),
     "elementwise": ("elements", "inputs", "outputs", "flop_per_element"),
     "embedding": ("rows", "dim", "vocab"),
+    "conv": (
+        "batch",
+        "in_channels",
+        "out_channels",
+        "height",
+        "width",
+        "kernel_h",
+        "kernel_w",
+        "stride",
+        "padding",
+        "dilation",
+        "groups",
+    ),
+    "linear_attention": ("batch", "seq_len", "heads", "head_dim", "state_dim", "groups", "chunk"),
     **dict.fromkeys(_ROWS, ("rows", "dim")),
 }
-MAY_BE_ZERO = ("window",)  # 0 is none
+MAY_BE_ZERO = ("window", "padding")  # 0 is none
 MOST = {"elements": MOST_ELEMENTS}  # of fields that may be above MAX_EXTENT
 SAME_AS: Mapping[str, str] = {"kv_heads": "heads", "kv_dtype": "dtype"}  # what a field is that is not given
 LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one value, whatever number of rows it has
@@ -46,6 +60,8 @@ LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one va
     "rmsnorm": ("dtype", "residual", "quant_dtype"),
     "layernorm": ("dtype", "residual"),
     "reduction": ("dtype", "axis"),
+    "conv": ("dtype", "layout"),
+    "linear_attention": ("variant", "phase", "dtype"),
 }
 LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
 

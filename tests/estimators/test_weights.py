@@ -204,7 +204,7 @@ def test_the_inputs_of_a_family_have_distinct_names():
     for name, kind in families().items():
         for call in (kind.example, *kind.others):
             found = input_names(name, kind.variant(call))
-            assert len(set(found)) == len(found) > 30
+            assert len(set(found)) == len(found) > 25
 
 
 def test_a_variant_whose_networks_see_other_inputs_has_names_of_its_own():

@@ -1,5 +1,7 @@
 """NeuSight's linear layers and batched products."""
 
+from zlib import crc32
+
 import pytest
 
 pytest.importorskip("polars", reason="needs the extra [data]")
@@ -66,3 +68,40 @@ def test_every_row_is_used(name, rows, kept, gpus):
     assert not any(file.dropped for file in files)
     found = read_file(path)
     assert (len(found), len(set(found.gpu)), set(found.is_test)) == (kept, gpus, {name.startswith("test")})
+
+
+CONV = {
+    "op": "conv", "gpu": "Tesla T4", "vendor": "nvidia", "latency_ms": 5.0, "b": 5, "in_channels": 128,
+    "out_channels": 370, "kernel_size": 3, "input_size": 34, "stride": 1, "padding": 1, "torch": "2.1.0",
+}  # fmt: skip
+
+
+def test_a_convolution_is_square_in_nchw_and_split_by_its_fields(tmp_path):
+    frame = pl.DataFrame([CONV | {"b": batch} for batch in range(1, 101)])
+    frame.write_parquet(tmp_path / "conv.parquet")
+    rows = read_file(tmp_path / "conv.parquet", "conv")
+    assert [rows.column(name)[4] for name in ("gpu", "kernel", "dtype", "layout")] == [
+        "t4",
+        "torch_fp32",
+        "fp32",
+        "nchw",
+    ]
+    sizes = {
+        "batch": 5,
+        "height": 34,
+        "width": 34,
+        "kernel_h": 3,
+        "kernel_w": 3,
+        "stride": 1,
+        "padding": 1,
+        "groups": 1,
+    }
+    assert {name: rows.column(name)[4] for name in sizes} == sizes
+    fields = [f"{batch}x128x370x34x34x3x3x1x1x1x1xfp32xnchw" for batch in range(1, 101)]
+    assert rows.is_test.tolist() == [crc32(one.encode()) % 5 == 0 for one in fields]
+
+
+def test_every_convolution_is_used():
+    path = shared("neusight_train_conv.parquet")
+    found = read_file(path, "conv")
+    assert (len(found), len(set(found.gpu)), int(found.is_test.sum())) == (24_662, 5, 4783)

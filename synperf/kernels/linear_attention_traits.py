@@ -1,0 +1,70 @@
+"""How libraries run linear attention: `linear_attention_kernels.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..hardware import GPU, DType
+from ..hardware.launch import launch_floor
+from .dispatch import resolve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """What the file says of one kernel, and `after_s`, the floors of the launches that follow the first."""
+
+    kernel: str
+    chains: bool
+    launches: int
+    state_bytes: float
+    columns: int
+    convolves: bool = False
+    phase: str = ""
+    after_s: float
+
+
+@lru_cache(maxsize=4096)
+def style(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> Style:
+    """How the kernel that a call means runs.
+
+    Raises: as `dispatch.resolve`.
+    """
+    _, name = resolve("linear_attention", dtype, gpu.compute_capability, engine, kernel)
+    listed = _file()[name]
+    one_s = launch_floor(gpu, "linear_attention", name, dtype)[0]
+    return Style(kernel=name, after_s=(listed["launches"] - 1) * one_s, **listed)
+
+
+def decode_kernel(engine: str | None) -> str:
+    """The kernel that an engine runs for one token of each request."""
+    rules = _file()["decode"]
+    return str(rules.get(engine, rules["else"]))
+
+
+def phase_of(kernel: str | None) -> str:
+    """The phase that a kernel is of; empty where it is of both, or unknown."""
+    return str(_listed(kernel).get("phase", ""))
+
+
+def convolves(kernel: str | None) -> bool:
+    """Whether a kernel is the short convolution before the scan."""
+    return bool(_listed(kernel).get("convolves", False))
+
+
+def state_bytes(kernel: str | None) -> float:
+    """Bytes of a value of the state, whatever the GPU; fp32 where no kernel is named."""
+    return float(_listed(kernel).get("state_bytes", _file()["chunked"]["state_bytes"]))
+
+
+def _listed(kernel: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = _file().get(kernel or "", {})
+    return found
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("linear_attention_kernels.toml").read_text(encoding="utf-8"))
