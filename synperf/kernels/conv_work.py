@@ -80,4 +80,4 @@ def product(p: Conv, m: Number, k: Number) -> Gemm:
     """A product per group of m rows with the group's output channels, over k."""
     n, batch = 1.0 * p.out_channels / p.groups, 1.0 * p.groups
     m, n, k, batch = (value if is_array(value) else int(value) for value in (m, n, k, batch))
-    return Gemm(m=m, n=n, k=k, batch=batch, dtype=p.dtype, engine=p.engine or "torch")
+    return Gemm(m=m, n=n, k=k, batch=batch, dtype=p.dtype, engine=p.engine)

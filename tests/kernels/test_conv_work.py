@@ -83,7 +83,7 @@ def test_plain_fp32_takes_both_layouts_as_they_are():
 @pytest.mark.parametrize("key", ["a100_sxm", "h100_sxm", "b200_sxm"])
 def test_a_1x1_convolution_is_a_gemm(key, dtype):
     gpu, call = synperf.gpu(key), replace(POINTWISE, dtype=dtype)
-    product = Gemm(m=32 * 56 * 56, n=128, k=64, dtype=dtype, engine="torch")
+    product = Gemm(m=32 * 56 * 56, n=128, k=64, dtype=dtype)
     assert implicit_gemm(call) == product
     one, other = features(FAMILY, call, gpu), features(gemm_family.FAMILY, product, gpu)
     assert (one.flop, one.compulsory_bytes, one.dram_bytes) == (other.flop, other.compulsory_bytes, other.dram_bytes)
@@ -93,7 +93,7 @@ def test_a_1x1_convolution_is_a_gemm(key, dtype):
 
 def test_groups_are_products_of_a_batch():
     grouped = replace(SAME, groups=4)
-    assert implicit_gemm(grouped) == Gemm(m=32 * 56 * 56, n=32, k=16 * 9, batch=4, dtype="fp32", engine="torch")
+    assert implicit_gemm(grouped) == Gemm(m=32 * 56 * 56, n=32, k=16 * 9, batch=4, dtype="fp32")
     assert FAMILY.flop(grouped) == FAMILY.flop(SAME) / 4
 
 
@@ -107,7 +107,7 @@ def test_groups_narrower_than_a_fragment_run_a_direct_kernel():
 
 
 def test_only_convolutions_that_were_measured_are_learned():
-    """3 x 3 at every point in fp32, where Winograd's algorithm may run; columns of both are each answered their own way."""
+    """3 x 3 at every point in fp32, where Winograd may run; columns of both are each answered their own way."""
     columns = replace(SAME, groups=[1, 64], out_channels=64, stride=1)
     assert [synperf.predict(call, "t4").origin for call in (SAME, DEPTHWISE, POINTWISE, replace(SAME, stride=2))] == [
         "learned", "analytical", "analytical", "analytical",

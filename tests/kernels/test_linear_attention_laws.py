@@ -23,7 +23,9 @@ def calls(draw):
     """A GPU and a call of any phase, variant and kernel."""
     phase, groups = draw(st.sampled_from(["prefill", "decode"])), draw(st.integers(1, 16))
     kernels = {"prefill": ["chunked", "flashinfer", None], "decode": ["recurrent", "recurrent_packed", None]}
-    return synperf.gpu(draw(st.sampled_from(GPUS))), LinearAttention(
+    gpu = synperf.gpu(draw(st.sampled_from(GPUS)))
+    named = [*kernels[phase], "causal_conv1d"] if gpu.maker == "nvidia" else [None]
+    return gpu, LinearAttention(
         variant=draw(st.sampled_from(["mamba2", "gdn"])),
         batch=draw(st.integers(1, 2000)),
         seq_len=1 if phase == "decode" else draw(st.integers(1, 40_000)),
@@ -34,7 +36,7 @@ def calls(draw):
         chunk=draw(st.sampled_from([None, 64, 128, 256])),
         phase=phase,
         dtype="fp16",
-        kernel=draw(st.sampled_from([*kernels[phase], "causal_conv1d"])),
+        kernel=draw(st.sampled_from(named)),
     )
 
 

@@ -33,8 +33,8 @@ def test_no_files_are_refused():
 
 
 def test_a_family_without_measured_rows_is_unknown(tmp_path):
-    with pytest.raises(UnknownNameError, match="no measured family named 'conv'; nearest: copy"):
-        read_file(put(tmp_path, TABLE.encode(), "a.csv"), "conv")
+    with pytest.raises(UnknownNameError, match="no measured family named 'grouped_gemm'; nearest: rope, gemm"):
+        read_file(put(tmp_path, TABLE.encode(), "a.csv"), "grouped_gemm")
 
 
 def test_a_file_that_is_not_there_or_a_folder_is_refused(tmp_path):
