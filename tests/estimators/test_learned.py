@@ -222,7 +222,6 @@ TORCH = {"dtype": "fp32", "engine": "torch", "kernel": "torch_fp32"}
 VIDUR = {"dtype": "fp16", "engine": "vllm", "kernel": "vllm_legacy"}
 MEASURED = {  # a call, and a GPU that its kernel was measured on
     "quantize": (Quantize(rows=1000, dim=5000), "l40s"),
-    "gemm": (Gemm(m=512, n=512, k=512, batch=8, **TORCH), "t4"),
     "elementwise": (Elementwise(elements=10**6, inputs=2, **TORCH), "p4"),
     "softmax": (Softmax(rows=4096, dim=1024, **TORCH), "v100_pcie"),
     "layernorm": (LayerNorm(rows=4096, dim=1024, **TORCH), "p100_pcie"),
@@ -266,9 +265,3 @@ def test_a_memory_bound_call_without_weights_is_analytical_and_says_so(call):
     found = predict(call, "b200_sxm")
     assert found.origin == "analytical"
     assert found.assumptions[-1] == "rates: published ones, no weights answer here; the interval is that of GEMM"
-
-
-def test_gemms_in_fp32_are_learned_for_the_kernel_that_was_measured_alone():
-    call = Gemm(m=512, n=512, k=512, dtype="fp32")
-    assert predict(call, "t4").origin == "analytical"
-    assert predict(replace(call, kernel="torch_fp32"), "t4").origin == "learned"
