@@ -107,7 +107,7 @@ def test_groups_narrower_than_a_fragment_run_a_direct_kernel():
 
 
 def test_only_convolutions_that_were_measured_are_learned():
-    """3 x 3 at every point in fp32, where Winograd's algorithm may run; columns of both are each answered their own way."""
+    """3 x 3 at every point in fp32, where Winograd's algorithm may run; columns of both are split."""
     columns = replace(SAME, groups=[1, 64], out_channels=64, stride=1)
     assert [synperf.predict(call, "t4").origin for call in (SAME, DEPTHWISE, POINTWISE, replace(SAME, stride=2))] == [
         "learned", "analytical", "analytical", "analytical",
