@@ -21,6 +21,9 @@ from .linear_attention_work import (
     intra_flop,
     least_flop,
     state_flop,
+    state_values,
+    token_bytes,
+    weight_bytes,
 )
 
 _THREADS, _REGISTERS = 128, 128  # of a CTA of Triton's: four warps; an estimate of its accumulators
@@ -34,34 +37,36 @@ def decompose(p: LinearAttention, gpu: GPU) -> TaskGroups:
     """CTAs of the call; those of the chain of states start when the products within chunks are done."""
     k = _style(p, gpu)
     if p.convolves:
-        count = p.batch * ceil_div(1.0 * p.seq_len, TOKENS) * ceil_div(p.channels, k.columns)
-        return _moving(p, gpu, count, 0.0)
+        blocks = ceil_div(p.channels, k.columns)
+        count, own = p.batch * ceil_div(1.0 * p.seq_len, TOKENS) * blocks, minimum(1.0 * p.seq_len, float(TOKENS))
+        state = state_values(p) * k.state_bytes / (p.batch * blocks)
+        return _moving(p, gpu, count, own * token_bytes(p) / blocks + weight_bytes(p) / blocks + state)
     chains = p.batch * p.heads * ceil_div(1.0 * p.head_dim, k.columns)
     if p.phase == "decode":
-        return _moving(p, gpu, chains, 0.0)
+        return _moving(p, gpu, chains, compulsory_bytes(p) / chains)
     return _within_chunks(p, gpu, k, _chain(p, gpu, chains))
 
 
-def _moving(p: LinearAttention, gpu: GPU, count: Number, after_s: float) -> TaskGroups:
-    """CTAs that pass once over what there is to read and write, in fp32."""
-    read, math = compulsory_bytes(p) / count, flop(p) / count
+def _moving(p: LinearAttention, gpu: GPU, count: Number, moved: Number) -> TaskGroups:
+    """CTAs that pass once over what there is to read and write, in fp32; each moves as much as a full one."""
+    whole = p.batch * ceil_div(1.0 * p.seq_len, TOKENS) * minimum(1.0 * p.seq_len, float(TOKENS)) / p.tokens
     return TaskGroups(
         count=count,
-        fma_flop=math,
-        load_bytes=read / 2.0,
-        store_bytes=read / 2.0,
-        port_bytes=read,
-        shared_bytes=read,
+        fma_flop=whole * flop(p) / count,
+        load_bytes=moved / 2.0,
+        store_bytes=moved / 2.0,
+        port_bytes=moved,
+        shared_bytes=moved,
         ctas_per_sm=_resident(gpu),
-        reduction_s=after_s,
     )
 
 
 def _within_chunks(p: LinearAttention, gpu: GPU, k: Style, then: TaskGroups) -> TaskGroups:
     """A CTA for each chunk and head; tiles are whole chunks, however short the last one is."""
     count = p.batch * chunks(p) * p.heads
-    handed = between_bytes(p) if k.chains else 0.0
-    moved = (p.tokens * p.channels * p.dtype.bytes + handed) / count
+    rows = p.batch * chunks(p) * minimum(1.0 * p.seq_len, 1.0 * p.chunk)
+    handed = between_bytes(p, rows) if k.chains else 0.0
+    moved = (rows * p.channels * p.dtype.bytes + handed) / count
     return TaskGroups(
         count=count,
         tensor_flop=p.batch * chunks(p) * intra_flop(p, 1.0 * p.chunk) / count,
@@ -99,7 +104,7 @@ def dram_bytes(p: LinearAttention, gpu: GPU) -> Number:
     """Compulsory bytes, and what launches hand on as far as L2 does not hold it."""
     if p.convolves or p.phase == "decode" or not _style(p, gpu).chains:
         return compulsory_bytes(p)
-    handed = between_bytes(p)
+    handed = between_bytes(p, p.tokens)
     missed = minimum(maximum(handed / gpu.l2_bytes - 1.0, 0.0), 1.0)
     return compulsory_bytes(p) + missed * handed
 

@@ -41,6 +41,6 @@ def inputs(p: LinearAttention, gpu: GPU, base_s: Number, clock_share: float) -> 
         "chain_fill": chains / ceil_div(chains, 1.0),
         "steps_in_a_row": ceil_div(chains, 1.0) * chunks(p),
         "unit_waves": ceil_div(units, 1.0),
-        "between_time": between_bytes(p) / gpu.dram_bytes_per_s / base_s,
-        "between_over_l2": between_bytes(p) / gpu.l2_bytes,
+        "between_time": between_bytes(p, p.tokens) / gpu.dram_bytes_per_s / base_s,
+        "between_over_l2": between_bytes(p, p.tokens) / gpu.l2_bytes,
     }

@@ -75,18 +75,22 @@ def compulsory_bytes(p: LinearAttention) -> Number:
     """Tokens read and results written once; in decode states too are read and written, in prefill they are written."""
     passes = 2.0 if p.phase == "decode" else 1.0
     states = passes * state_values(p) * state_bytes(p.kernel)
-    weights = p.channels * p.taps * p.dtype.bytes if p.convolves else 0.0
-    return p.tokens * token_bytes(p) + states + weights
+    return p.tokens * token_bytes(p) + states + weight_bytes(p)
 
 
-def between_bytes(p: LinearAttention) -> Number:
-    """Bytes that launches of a chunked scan hand on: written by one, read by another.
+def weight_bytes(p: LinearAttention) -> Number:
+    """Bytes of the taps of the short convolution."""
+    return p.channels * p.taps * p.dtype.bytes if p.convolves else 0.0
+
+
+def between_bytes(p: LinearAttention, tokens: Number) -> Number:
+    """Bytes that launches of a chunked scan over so many tokens hand on: written by one, read by another.
 
     The delta rule: k k^T (fp32) and its inverse, w and u, what the state is given, and the state before each chunk.
     Mamba-2: C B^T of each group, the states of the chunks and those before them.
     """
     states = p.batch * chunks(p) * p.heads * p.state_dim * p.head_dim * p.dtype.bytes
     if p.variant == "mamba2":
-        return 2.0 * (p.tokens * p.groups * p.chunk * _GATE_BYTES + 2.0 * states)
+        return 2.0 * (tokens * p.groups * p.chunk * _GATE_BYTES + 2.0 * states)
     of_token = p.chunk * (_GATE_BYTES + p.dtype.bytes) + (p.state_dim + 2.0 * p.head_dim) * p.dtype.bytes
-    return 2.0 * (p.tokens * p.heads * of_token + states)
+    return 2.0 * (tokens * p.heads * of_token + states)

@@ -45,7 +45,7 @@ def _predict(call, gpu):
 
 
 @given(calls())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
     gpu, call = drawn
     for e in (_predict(call, gpu), synperf.predict(call, gpu)):
@@ -53,7 +53,7 @@ def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
 
 
 @given(calls(), st.sampled_from(["batch", "seq_len"]), st.integers(1, 3000))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_time_never_falls_when_requests_or_tokens_grow(drawn, name, more):
     gpu, call = drawn
     if call.phase == "decode" and name == "seq_len":
@@ -63,7 +63,7 @@ def test_time_never_falls_when_requests_or_tokens_grow(drawn, name, more):
 
 
 @given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_more_of_any_resource_never_slows_a_call(drawn, field, factor):
     gpu, call = drawn
     more = synperf.what_if(gpu, [f"{field}={factor}x"])
@@ -71,7 +71,7 @@ def test_more_of_any_resource_never_slows_a_call(drawn, field, factor):
 
 
 @given(calls())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_column_of_one_equals_the_single_call(drawn):
     gpu, call = drawn
     many = _predict(replace(call, **{name: np.array([getattr(call, name)]) for name in NUMBERS}), gpu)
@@ -81,7 +81,7 @@ def test_a_column_of_one_equals_the_single_call(drawn):
 
 
 @given(calls())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_work_and_inputs_are_positive_and_padding_adds(drawn):
     gpu, call = drawn
     f = features(FAMILY, call, gpu)

@@ -84,7 +84,7 @@ def test_a_chain_of_launches_hands_on_through_memory():
     gpu = synperf.gpu("l40s")
     long = replace(SCAN, batch=64, seq_len=8192, engine="sglang")
     chained, fused = features(FAMILY, long, gpu), features(FAMILY, replace(long, kernel="flashinfer"), gpu)
-    assert chained.dram_bytes - fused.dram_bytes == between_bytes(long)
+    assert chained.dram_bytes - fused.dram_bytes == between_bytes(long, long.tokens)
     assert chained.reduction_s > fused.reduction_s > 0
     assert fused.dram_bytes == fused.compulsory_bytes
 
