@@ -10,6 +10,7 @@ from ..hardware import DType
 from ..hardware.capability import capabilities
 from ..kernels import KernelFamily
 from ..kernels.dispatch import engines, resolve
+from ..kernels.memory_traits import facts
 from ..kernels.own import ENGINE
 from .text import labelled, paragraphs
 
@@ -20,7 +21,7 @@ def dispatch(kind: KernelFamily) -> Dispatch:
     """Which kernels each engine runs for which formats, on any GPU."""
     found: Dispatch = {}
     for engine in (ENGINE,) if kind.is_own else engines():
-        for dtype in DType:
+        for dtype in facts(kind.name).dtypes if kind.is_memory_bound else DType:
             for capability in capabilities():
                 try:
                     _, kernel = resolve(kind.name, dtype, capability, engine, None)

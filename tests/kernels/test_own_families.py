@@ -50,6 +50,14 @@ def test_useful_work_is_what_the_file_says(tmp_path):
     assert not any("counts as useful" in said for said in kind.assumptions(call, TOY))
 
 
+@pytest.mark.parametrize("rows", [10, np.array([1.0, 10.0])])
+def test_useful_work_above_that_of_the_tasks_is_told_with_its_line(rows, tmp_path):
+    text = PLAIN + "\n\ndef flop(params):\n    return params.rows * params.dim * 1e6\n"
+    kind = loaded(tmp_path, text)
+    with pytest.raises(PluginError, match=r"mine.py:\d+: flop gives .*, and all tasks do .*; right would be the"):
+        features(kind, kind.call_type(rows=rows, dim=100), TOY)
+
+
 def test_what_a_file_leaves_out_is_said(tmp_path):
     kind = loaded(tmp_path)
     said = kind.assumptions(kind.example, TOY)

@@ -11,9 +11,10 @@ import numpy as np
 from ... import hardware
 from ...errors import FieldError
 from ...hardware import GPU, DType
-from ...numeric import Number, ceil_div, maximum, where
+from ...numeric import Number, ceil_div, is_array, maximum, where
 from ...scheduling import Occupancy, TaskGroups, occupancy
 from ...scheduling.software import num_workers
+from ...units import format_plain
 from ..base import Launch
 from .call import formats, numbers, truths
 from .source import Source
@@ -21,6 +22,7 @@ from .tasks import BUSIEST, COUNT, CTA, WORK, Columns, all_of
 from .work import COMPULSORY_BYTES, DECOMPOSE, FLOP, Work
 
 SOFTWARE = "SW"
+_ROUNDING = 1 + 1e-9
 _HELD = 2  # answers of `decompose` that are kept: for the GPU that is asked about, and for the one of useful work
 
 
@@ -49,11 +51,27 @@ class Functions:
 
     def flop(self, call: Any) -> Number:
         """Useful FLOP, as the file says, else all that the tasks do; one where there are none."""
-        if self.source.function(FLOP) is not None:
-            return maximum(self.work.total(FLOP, call), 1.0)
         found = self._tasks(call, _any_with(call.dtype))
+        if self.source.function(FLOP) is not None:
+            useful = self.work.total(FLOP, call)
+            self._require_done(useful, found[COUNT] * (found["tensor_flop"] + found["fma_flop"]))
+            return maximum(useful, 1.0)
         tensor, fma = found["tensor_flop"], found["fma_flop"]
         return maximum(found[COUNT] * where(tensor > 0, tensor, fma), 1.0)
+
+    def _require_done(self, useful: Number, done: Number) -> None:
+        """Checks that useful FLOP are among those that the tasks do.
+
+        Raises:
+            PluginError: they are more.
+        """
+        above = useful > maximum(done, 1.0) * _ROUNDING
+        if not np.any(above):
+            return
+        at = int(np.argmax(above))
+        told = [format_plain(float(x[at] if is_array(x) else x)) for x in (useful, done)]
+        right = "right would be the useful part of what they do"
+        raise self.source.wrong(FLOP, f"{FLOP} gives {told[0]}, and all tasks do {told[1]}; {right}")
 
     def compulsory_bytes(self, call: Any) -> Number:
         """Bytes that any kernel would have to move, as the file says, else all that the tasks load and store."""
