@@ -204,4 +204,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (OSError, ValueError) as wrong:
-        raise FileFormatError(f"{path}: {getattr(wrong, 'strerror', None) or wrong}") from None
+        why = getattr(wrong, "strerror", None) or wrong
+        raise FileFormatError(
+            f"calibration: {path}: {why}; right would be what `synperf calibrate --out` wrote"
+        ) from None

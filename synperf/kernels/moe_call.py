@@ -82,12 +82,24 @@ def counts_of(name: str, value: Any) -> tuple[int, ...]:
         items = items.tolist()
     if not isinstance(items, list | tuple) or not items:
         raise FieldError(f"{name} must be a list of whole numbers such as 4,0,7, got {str(value)[:60]!r}")
-    found = tuple(0 if _is_zero(item) else whole(f"{name}[{i}]", item) for i, item in enumerate(items))
+    found = tuple(0 if _is_zero(item) else _count(f"{name}[{i}]", item) for i, item in enumerate(items))
     if len(found) > MOST_EXPERTS:
         raise FieldError(f"{name} has {len(found)} entries, more than {MOST_EXPERTS}")
     if not any(found):
         raise FieldError(f"{name} must have a row in some group, got only zeros")
     return found
+
+
+def _count(name: str, item: Any) -> int:
+    """A whole number from 1, of which there may be none: 0 is read before.
+
+    Raises:
+        FieldError: it is none.
+    """
+    try:
+        return int(whole(name, item))
+    except FieldError as wrong:
+        raise FieldError(str(wrong).replace("from 1 to", "from 0 to")) from None
 
 
 def _is_zero(item: Any) -> bool:
