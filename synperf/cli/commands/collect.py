@@ -52,6 +52,8 @@ def collect(
 ) -> None:
     if not families and not resume:
         raise FieldError("family: none given; right would be a family such as gemm")
+    if out is None and not dry_run:
+        raise FieldError("out: none given; right would be --out rows.parquet")
     at, requests = _module("device").device(device), _module("request")
     request = None
     if families:
@@ -61,11 +63,11 @@ def collect(
             dtypes=tuple(dict.fromkeys(dtype or (requests.DEFAULT_FORMAT[kind],))),
             l2=tuple(dict.fromkeys(l2 or requests.STATES)),
         )  # fmt: skip
-    if dry_run:
+    if dry_run or out is None:
         _show_plan(request, at, as_json)
         return
-    if out is None:
-        raise FieldError("out: none given; right would be --out rows.parquet")
+    if resume and not out.exists() and not _module("run").journal_of(out).exists():
+        raise FieldError(f"resume: there is nothing at {out} to go on with; right would be no --resume, which begins")
     _time(out, request, at, as_json)
 
 
