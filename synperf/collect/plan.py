@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import torch
 
-from ..errors import FieldError
+from ..errors import FieldError, UnsupportedError
 from .device import Device
 from .families import family
 from .rates import Rates, rates
@@ -103,7 +103,7 @@ def _refusal(timed: Timed, ascending: list[tuple[Fields, int]], device: Device) 
         try:
             timed.make(fields, Source(device.torch)).run()
             return ""
-        except (RuntimeError, NotImplementedError) as error:
+        except (RuntimeError, UnsupportedError) as error:
             why = f"{timed.name}: {device.name} lacks {fields['dtype']} ({first_line(error)})"
     return why
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from ..errors import FieldError, PerfError
+from ..errors import FieldError, PerfError, UnsupportedError
 from ..tables.outfile import require_place
 from . import sensors, table
 from .device import Device
@@ -120,7 +120,7 @@ def _entry(unit: int, case: Case, state: str, at: Device, clock: Timer) -> Entry
     except torch.OutOfMemoryError:
         torch.cuda.empty_cache()
         return Entry(unit=unit, skipped=f"{case.family}: ran out of memory")
-    except (RuntimeError, NotImplementedError) as wrong:
+    except (RuntimeError, UnsupportedError) as wrong:
         if any(word in str(wrong) for word in _BROKEN):
             raise PerfError(
                 f"device: {at.name}: {first_line(wrong)}; what was measured is kept, and the same command goes on"

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..hardware import DType
-from .memory_call import RowCall, set_quant_dtype
+from .memory_call import GatedCall
 from .memory_family import memory_family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeluMul(RowCall):
-    """`rows` rows of `dim` values.
-
-    `dim` values are written of each row, and twice as many read. `quant_dtype` is the format of the result.
-    """
-
-    quant_dtype: DType | None = None
+class GeluMul(GatedCall):
+    """Fields as `GatedCall` has them."""
 
     FAMILY = "gelu_mul"
-
-    def check(self) -> None:
-        """Reads the fields of the family's own."""
-        set_quant_dtype(self)
 
 
 FAMILY = memory_family(

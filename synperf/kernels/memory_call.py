@@ -66,6 +66,20 @@ class RowCall(MemoryCall):
     NUMBERS = ("rows", "dim")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedCall(RowCall):
+    """`rows` rows of `dim` values.
+
+    `dim` values are written of each row, and twice as many read. `quant_dtype` is the format of the result.
+    """
+
+    quant_dtype: DType | None = None
+
+    def check(self) -> None:
+        """Reads the fields of the family's own."""
+        set_quant_dtype(self)
+
+
 def check_format(name: str, dtype: DType, known: tuple[DType, ...]) -> None:
     """Checks that the family takes a format.
 

@@ -8,6 +8,7 @@ import torch
 from torch.nn.attention import SDPBackend
 from torch.nn.functional import scaled_dot_product_attention
 
+from ...errors import UnsupportedError
 from ..source import Source
 from ..timed import Fields, Made, Timed
 
@@ -39,13 +40,13 @@ def _backend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, options: Any) ->
     """The name of torch's implementation that will run.
 
     Raises:
-        NotImplementedError: it is none on a GPU, so that several kernels would run one after the other.
+        UnsupportedError: it is none on a GPU, so that several kernels would run one after the other.
     """
     if q.is_meta:
         return ""
     found = str(SDPBackend(torch._fused_sdp_choice(q, k, v, **options)).name)
     if q.is_cuda and found not in _FUSED:
-        raise NotImplementedError("no fused kernel takes it")
+        raise UnsupportedError("no fused kernel takes it")
     return found
 
 
