@@ -14,6 +14,7 @@ from .. import hardware
 from ..errors import FieldError, UnknownNameError
 from ..units import parse_quantity
 from . import sensors
+from .request import parse_device
 
 FREE_SHARE = 0.8  # of the memory that is free: the rest is for what libraries take themselves
 _UNTOLD_CACHE_BYTES = 512 * 2**20  # where nothing tells the size: twice the largest there is, 256 MiB of the MI300X
@@ -45,15 +46,13 @@ def device(name: str | None) -> Device:
     Raises:
         FieldError: there is no such device.
     """
+    kind, number = parse_device(name)
+    if kind == "cpu":
+        return _cpu()
     has_gpu = torch.cuda.is_available()
     if name is None and not has_gpu:
         raise FieldError("device: torch sees no GPU here; right would be --device cpu, to time the CPU")
-    found = re.fullmatch(r"cpu|cuda(?::(\d{1,3}))?", "cuda" if name is None else name)
-    if found is None:
-        raise FieldError(f"device must be cpu, cuda or cuda:N, got {name!r}")
-    if found[0] == "cpu":
-        return _cpu()
-    number, count = int(found[1] or 0), torch.cuda.device_count() if has_gpu else 0
+    count = torch.cuda.device_count() if has_gpu else 0
     if number >= count:
         raise FieldError(f"device: torch sees {count} GPUs here, so there is no {name!r}; --device cpu times the CPU")
     return _gpu(torch.device("cuda", number))

@@ -58,7 +58,7 @@ def make_plan(request: Request, device: Device) -> Plan:
     """The plan of a request, by a first timing of the device.
 
     Raises:
-        FieldError: a field of a family is unknown, or no value of it.
+        FieldError: no call can be timed.
     """
     at, skipped, chosen = rates(device, request.dtypes), Counter[str](), list[Case]()
     found = {name: _possible(name, request, device, at) for name in request.families}
@@ -84,9 +84,9 @@ def _possible(name: str, request: Request, device: Device, at: Rates) -> _Found:
     given = {field: tuple(values) for field, values in request.families[name].items()}
     for dtype in request.dtypes:
         if dtype not in timed.formats:
-            skipped[f"{name}: torch has no {dtype} of it here"] += len(timed.cases(given, (dtype,)))
+            skipped[f"{name}: torch has no {dtype} of it here"] += len(timed.cases(given, dtype))
             continue
-        every = [(fields, _bytes(timed, fields)) for fields in timed.cases(given, (dtype,))]
+        every = [(fields, _bytes(timed, fields)) for fields in timed.cases(given, dtype)]
         why = _refusal(timed, sorted(every, key=lambda one: one[1]), device)
         for fields, num_bytes in every:
             if why or SETS * num_bytes + 2 * device.cache_bytes > device.free_bytes:

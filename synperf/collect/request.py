@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,9 +10,7 @@ import msgspec
 
 from ..errors import FieldError
 from .families import family
-from .source import FORMATS
-from .timed import Value
-from .timing import STATES
+from .timed import FORMATS, STATES, Value
 
 DEFAULT_FORMAT = {"cpu": "fp32", "cuda": "bf16"}
 MOST_MINUTES = 7 * 24 * 60.0
@@ -34,8 +33,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.families:
             raise FieldError("family: none given; right would be a family such as gemm")
-        for name in self.families:
-            family(name)
         for dtype in self.dtypes:
             if dtype not in FORMATS:
                 raise FieldError(f"dtype must be one of {', '.join(FORMATS)}, got {dtype!r}")
@@ -44,6 +41,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         for state in self.l2:
             if state not in STATES:
                 raise FieldError(f"l2 must be {' or '.join(STATES)}, got {state!r}")
+        for name, given in self.families.items():
+            for dtype in self.dtypes:
+                family(name).require({field: tuple(values) for field, values in given.items()}, dtype)
 
     def difference(self, other: Request) -> str:
         """The first thing in which another request differs, as a clause; empty where none does."""
@@ -52,6 +52,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             if own != others:
                 return f"{name} {others}, not {own}"
         return ""
+
+
+def parse_device(name: str | None) -> tuple[str, int]:
+    """(cpu or cuda, which of them) that `cpu`, `cuda` or `cuda:1` names; without a name, the first GPU.
+
+    Raises:
+        FieldError: it is no such name.
+    """
+    found = re.fullmatch(r"(cpu|cuda)(?:(?<=cuda):(\d{1,3}))?", "cuda" if name is None else name, re.ASCII)
+    if found is None:
+        raise FieldError(f"device must be cpu, cuda or cuda:N, got {name!r}")
+    return found[1], int(found[2] or 0)
 
 
 def _shown(value: Any) -> str:

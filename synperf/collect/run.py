@@ -9,11 +9,11 @@ from pathlib import Path
 import torch
 
 from ..errors import FieldError, PerfError, UnsupportedError
-from ..tables.outfile import require_place
 from . import sensors, table
 from .device import Device
 from .families import family
 from .journal import Entry, Journal, Row
+from .place import journal_of, require_out
 from .plan import Case, Plan, first_line, make_plan
 from .request import Request
 from .source import Source
@@ -36,9 +36,7 @@ def collect(out: Path, request: Request | None, at: Device, told: Told | None = 
         FileFormatError: what is there is damaged.
         PerfError: it cannot be written, or the device broke down.
     """
-    if out.suffix != ".parquet":
-        raise FieldError(f"out: {out.name} should end in .parquet")
-    require_place("out", out)
+    require_out(out)
     beside = journal_of(out)
     if out.exists() and not beside.exists():
         return _complete(out, request, at)
@@ -53,11 +51,6 @@ def collect(out: Path, request: Request | None, at: Device, told: Told | None = 
     done = table.write(out, journal)
     beside.unlink()
     return done
-
-
-def journal_of(out: Path) -> Path:
-    """The journal beside an output."""
-    return out.with_name(f"{out.name}.journal")
 
 
 def _opened(beside: Path, request: Request | None, at: Device) -> Journal:

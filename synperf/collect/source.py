@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import torch
 
-FORMATS = {
-    "fp32": torch.float32,
-    "fp16": torch.float16,
-    "bf16": torch.bfloat16,
-    "fp8": torch.float8_e4m3fn,
-    "int8": torch.int8,
-}
+from .timed import FORMATS
+
 _NO_E4M3FN = "gfx94"  # MI300's fp8 has no negative zero: PyTorch, torch.float8_e4m3fnuz
 
 
@@ -41,7 +36,8 @@ class Source:
         is_cuda = self.device.type == "cuda" and torch.version.hip is not None
         if dtype == "fp8" and is_cuda and _architecture(self.device).startswith(_NO_E4M3FN):
             return torch.float8_e4m3fnuz
-        return FORMATS[dtype]
+        found: torch.dtype = getattr(torch, FORMATS[dtype])
+        return found
 
 
 def _drawn(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:

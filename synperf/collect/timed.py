@@ -1,18 +1,27 @@
-"""What a family has to be timed by torch: the values of its fields, and from one value each to a call on tensors."""
+"""What a family has to be timed by torch: the values of its fields, and from one value each to a call on tensors.
+
+Nothing here imports torch: a request is checked before it, which takes seconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import FieldError, UnknownNameError
-from .source import Source
+
+if TYPE_CHECKING:
+    from .source import Source
 
 Value = int | bool | str
 Fields = Mapping[str, Any]  # of one call: a value each
 Grid = Mapping[str, tuple[Value, ...]]
+WARM, COLD = "warm", "cold"
+STATES = (WARM, COLD)  # of L2
+FORMATS = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "float8_e4m3fn", "int8": "int8"}  # of torch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +34,16 @@ class Made:
     run: Callable[[], object]
     library: str
     kernel: str | None = None
+
+
+def made_by(module: str, name: str) -> Callable[[Fields, Source], Made]:
+    """The function of that name in a module of `calls`, which is imported, and torch with it, when it is called."""
+
+    def make(fields: Fields, source: Source) -> Made:
+        made: Made = getattr(import_module(f"{__package__}.calls.{module}"), name)(fields, source)
+        return made
+
+    return make
 
 
 def _all(fields: Fields) -> bool:  # noqa: ARG001
@@ -53,20 +72,25 @@ class Timed:
     rule: str = ""
     fixed: tuple[str, ...] = ()
 
-    def cases(self, given: Grid, dtypes: tuple[str, ...]) -> list[Fields]:
-        """Every call of the grid in these formats, `given` values in the place of the grid's.
+    def require(self, given: Grid, dtype: str) -> None:
+        """Checks `given` values, which stand in the place of the grid's.
 
         Raises:
             FieldError: a field is unknown, has a value that torch is not asked for here, or no values go together.
         """
         for name, values in given.items():
             self._check(name, values)
-        grid = {**self.grid, **given, "dtype": dtypes}
-        every = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
-        found: list[Fields] = [fields for fields in every if self.keep(fields)]
-        if not found:
+        if next(self._kept(given, dtype), None) is None:
             raise FieldError(f"{self.name}: no values that are given go together; right would be {self.rule}")
-        return found
+
+    def cases(self, given: Grid, dtype: str) -> list[Fields]:
+        """Every call of the grid in a format, `given` values in the place of the grid's."""
+        return list(self._kept(given, dtype))
+
+    def _kept(self, given: Grid, dtype: str) -> Iterator[Fields]:
+        grid = {**self.grid, **given, "dtype": (dtype,)}
+        every = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
+        return filter(self.keep, every)
 
     def _check(self, name: str, values: tuple[Value, ...]) -> None:
         if name not in self.grid:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import torch
 
-WARM, COLD = "warm", "cold"
-STATES = (WARM, COLD)
+from .timed import WARM
+
 SETS = 3  # inputs that take turns
 BATCH_S = {"cpu": 1e-3, "cuda": 2e-4}  # a sample is this long at the least: clocks tick in 0.1 us, and events in 0.5 us
 MOST_CALLS = 1000  # in one sample

@@ -179,21 +179,49 @@ def test_a_damaged_journal_is_one_sentence(tmp_path, out):
     assert not out.exists()
 
 
-@pytest.mark.parametrize("missing", ["torch", "polars"])
-def test_without_torch_or_polars_the_sentence_names_the_extra(missing, tmp_path):
-    code = f"import sys; sys.modules[{missing!r}] = None; from synperf.cli import run; sys.exit(run(sys.argv[1:]))"
+def without(module, *arguments):
+    """The finished process of a command where a module cannot be imported."""
+    code = f"import sys; sys.modules[{module!r}] = None; from synperf.cli import run; sys.exit(run(sys.argv[1:]))"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "collect",
-        "copy",
-        "--device",
-        "cpu",
-        "--out",
-        str(tmp_path / "rows.parquet"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    command = [sys.executable, "-c", code, "collect", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.mark.parametrize("missing", ["torch", "polars"])
+def test_without_torch_or_polars_the_sentence_names_the_extra(missing, out):
+    done = without(missing, "copy", *CPU, "--out", str(out))
     said = "synperf: collecting needs the extra [collect]: pip install 'synperf[collect]'\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("gem",), "no family to collect named 'gem'; nearest: gemm"),
+        (("gemm", "q=1"), "gemm: no field named 'q'; known: batch, k, m, n"),
+        (("gemm", "m=0"), "gemm: m must be a whole number from 1, got '0'"),
+        (("rope", "dim=3"), "rope: no values that are given go together; right would be an even dim"),
+        (("gemm", "--minutes", "nan"), "minutes must be above 0"),
+        (("gemm", "--dtype", "fp99"), "dtype must be one of"),
+        (("gemm", "--l2", "hot"), "l2 must be warm or cold"),
+        (("gemm", "--device", "tpu"), "device must be cpu, cuda or cuda:N"),
+        (("gemm", "--out", "rows.csv"), "out: rows.csv should end in .parquet"),
+        (("gemm", "--resume"), "resume: there is nothing at"),
+    ],
+)
+def test_arguments_are_checked_before_torch_is_imported(arguments, said, out):
+    done = without("torch", "--out", str(out), *arguments) if "--out" not in arguments else without("torch", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"synperf: {said}")
+
+
+@pytest.mark.usefixtures("small")
+def test_a_wrong_field_is_named_where_there_is_another_plan(tmp_path, out):
+    assert invoke("collect", "copy", "rows=1", "dim=64", *CPU, "--out", str(out)).code == 0
+    seen = invoke("collect", "copy", "row=1", "dim=64", *CPU, "--out", str(out))
+    assert_refused(seen)
+    assert "copy: no field named 'row'; nearest: rows" in seen.err
+    seen = invoke("collect", "copy", "rows=2", "dim=64", *CPU, "--out", str(out))
+    assert_refused(seen)
+    assert "out: rows.parquet has another plan: asked is families copy" in seen.err
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]

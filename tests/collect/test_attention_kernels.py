@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the extra [collect]")
 def test_a_call_that_no_fused_kernel_takes_on_a_gpu_is_refused(monkeypatch):
     from torch.nn.attention import SDPBackend
 
-    from synperf.collect.families.attention import _backend
+    from synperf.collect.calls.attention import _backend
 
     q = SimpleNamespace(is_meta=False, is_cuda=True)
     monkeypatch.setattr(torch, "_fused_sdp_choice", lambda *_, **__: SDPBackend.MATH.value)

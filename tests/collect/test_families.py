@@ -32,7 +32,7 @@ def run(name, **fields):
 @pytest.mark.parametrize("name", sorted(families()))
 def test_the_first_call_of_a_family_runs_and_has_the_bytes_that_its_plan_counts(name):
     timed, planned, made = family(name), Source(torch.device("meta")), Source(CPU)
-    fields = timed.cases({}, ("fp32",))[0]
+    fields = timed.cases({}, "fp32")[0]
     timed.make(fields, planned)
     assert timed.make(fields, made).library
     timed.make(fields, Source(CPU)).run()

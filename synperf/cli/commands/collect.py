@@ -17,6 +17,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ...collect.place import journal_of, require_begun, require_out
+from ...collect.request import DEFAULT_FORMAT, Request, parse_device, parse_families
+from ...collect.timed import STATES
 from ...errors import FieldError, MissingExtraError
 from ...report import collections
 from ...report.jsonout import to_json
@@ -50,43 +53,38 @@ def collect(
     resume: Annotated[bool, typer.Option("--resume", help="go on with the plan of --out; no family is needed")] = False,
     as_json: AsJson = False,
 ) -> None:
-    if not families and not resume:
-        raise FieldError("family: none given; right would be a family such as gemm")
+    if not families and (dry_run or not resume):
+        beside = " beside --dry-run" if resume else ""
+        raise FieldError(f"family: none given; right would be a family such as gemm{beside}")
     if out is None and not dry_run:
         raise FieldError("out: none given; right would be --out rows.parquet")
-    at, requests = _module("device").device(device), _module("request")
-    request = None
+    kind, request = parse_device(device)[0], None
     if families:
-        kind = at.torch.type
-        request = requests.Request(
-            families=requests.parse_families(families), minutes=minutes, seed=seed, device=kind,
-            dtypes=tuple(dict.fromkeys(dtype or (requests.DEFAULT_FORMAT[kind],))),
-            l2=tuple(dict.fromkeys(l2 or requests.STATES)),
+        request = Request(
+            families=parse_families(families), minutes=minutes, seed=seed, device=kind,
+            dtypes=tuple(dict.fromkeys(dtype or (DEFAULT_FORMAT[kind],))), l2=tuple(dict.fromkeys(l2 or STATES)),
         )  # fmt: skip
+    if out is not None:
+        require_out(out)
+    if resume and out is not None:
+        require_begun(out)
+    at = _module("device").device(device)
     if dry_run or out is None:
-        _show_plan(request, at, as_json)
+        plan = _module("plan").make_plan(request, at)
+        show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
         return
-    if resume and not out.exists() and not _module("run").journal_of(out).exists():
-        raise FieldError(f"resume: there is nothing at {out} to go on with; right would be no --resume, which begins")
     _time(out, request, at, as_json)
 
 
-def _show_plan(request: Any, at: Any, as_json: bool) -> None:
-    if request is None:
-        raise FieldError("family: none given; right would be a family such as gemm beside --dry-run")
-    plan = _module("plan").make_plan(request, at)
-    show(as_json, lambda: collections.to_dict(plan), lambda: collections.to_text(plan))
-
-
-def _time(out: Path, request: Any, at: Any, as_json: bool) -> None:
+def _time(out: Path, request: Request | None, at: Any, as_json: bool) -> None:
     """Times, and says what came of it, or what is kept where it is interrupted."""
     run = _module("run")
     try:
         with stages() as told:
             done = run.collect(out, request, at, told)
     except KeyboardInterrupt:
-        if run.journal_of(out).exists():
-            notice(f"{run.journal_of(out)}: what was measured is kept; the same command goes on")
+        if journal_of(out).exists():
+            notice(f"{journal_of(out)}: what was measured is kept; the same command goes on")
         raise
     if as_json:
         print(to_json({"rows": done.rows, "device": at.name, "left_out": done.left_out()}))

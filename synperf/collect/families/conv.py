@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import torch
-from torch.nn.functional import conv2d
-
-from ..libraries import convolutions
-from ..source import Source
-from ..timed import Fields, Made, Timed
-
-_LAYOUTS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
+from ..timed import Fields, Timed, made_by
 
 
-def _make(f: Fields, source: Source) -> Made:
-    dtype, layout = f["dtype"], _LAYOUTS[f["layout"]]
-    x = source.random(f["batch"], f["in_channels"], f["height"], f["width"], dtype=dtype)
-    per_group = f["in_channels"] // f["groups"]
-    w = source.random(f["out_channels"], per_group, f["kernel_h"], f["kernel_w"], dtype=dtype)
-    x, w = x.to(memory_format=layout), w.to(memory_format=layout)
-    source.written(f["batch"], f["out_channels"], *_out(f), dtype=dtype)
-    options: Any = {name: f[name] for name in ("stride", "padding", "dilation", "groups")}
-    return Made(run=lambda: conv2d(x, w, **options), library=convolutions(source.device))
-
-
-def _out(f: Fields) -> tuple[int, int]:
+def out_size(f: Fields) -> tuple[int, int]:
     """Height and width of the result."""
     height, width = (
         (f[size] + 2 * f["padding"] - f["dilation"] * (f[kernel] - 1) - 1) // f["stride"] + 1
@@ -35,7 +15,7 @@ def _out(f: Fields) -> tuple[int, int]:
 
 
 def _flop(f: Fields) -> float:
-    height, width = _out(f)
+    height, width = out_size(f)
     per_output = 2.0 * f["kernel_h"] * f["kernel_w"] * f["in_channels"] / f["groups"]
     return float(per_output * f["batch"] * f["out_channels"] * height * width)
 
@@ -43,7 +23,7 @@ def _flop(f: Fields) -> float:
 def _keep(f: Fields) -> bool:
     """Square images and kernels, padded by half a kernel; channels in one group, or each in its own."""
     square = f["height"] == f["width"] and f["kernel_h"] == f["kernel_w"] and f["padding"] == f["kernel_h"] // 2
-    if not square or min(_out(f)) < 1:
+    if not square or min(out_size(f)) < 1:
         return False
     depthwise = f["groups"] == f["in_channels"] == f["out_channels"]
     return bool(f["groups"] == 1 or depthwise)
@@ -59,7 +39,7 @@ TIMED = (
             "layout": ("nchw", "nhwc"),
         },
         formats=("fp32", "fp16", "bf16"),
-        make=_make,
+        make=made_by("conv", "conv"),
         flop=_flop,
         keep=_keep,
         rule="square images and kernels, padding of half a kernel, groups 1 or as many as channels on both sides",

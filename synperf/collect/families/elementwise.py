@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
-from ..source import Source
-from ..timed import Fields, Made, Timed
-
-_FACTOR = 1.5
-
-
-def _make(f: Fields, source: Source) -> Made:
-    elements, dtype = f["elements"], f["dtype"]
-    inputs = [source.random(elements, dtype=dtype) for _ in range(f["inputs"])]
-    out = source.empty(elements, dtype=dtype)
-    if len(inputs) == 1:
-        return Made(run=lambda: torch.mul(inputs[0], _FACTOR, out=out), library="aten")
-    return Made(run=lambda: torch.add(inputs[0], inputs[1], out=out), library="aten")
-
+from ..timed import Timed, made_by
 
 TIMED = (
     Timed(
@@ -29,7 +14,7 @@ TIMED = (
             "flop_per_element": (1,),
         },
         formats=("fp32", "fp16", "bf16"),
-        make=_make,
+        make=made_by("elementwise", "elementwise"),
         fixed=("inputs", "outputs", "flop_per_element"),
     ),
 )

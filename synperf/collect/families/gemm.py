@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-
-from ..libraries import blas
-from ..source import Source
-from ..timed import Fields, Made, Timed
+from ..timed import Fields, Timed, made_by
 
 _WIDTHS = (32, 64, 128, 256, 512, 1024, 2048, 4096, 5120, 8192, 14336, 16384)
-
-
-def _make(f: Fields, source: Source) -> Made:
-    dtype, batch = f["dtype"], () if f["batch"] == 1 else (f["batch"],)
-    a = source.random(*batch, f["m"], f["k"], dtype=dtype)
-    b = source.random(*batch, f["n"], f["k"], dtype=dtype).mT
-    if dtype == "fp8":
-        one = torch.ones((), device=source.device)
-        out = source.empty(f["m"], f["n"], dtype="bf16")
-        return Made(
-            run=lambda: torch._scaled_mm(a, b, one, one, out_dtype=torch.bfloat16, out=out), library=blas(source.device)
-        )
-    out = source.empty(*batch, f["m"], f["n"], dtype=dtype)
-    return Made(run=lambda: torch.matmul(a, b, out=out), library=blas(source.device))
 
 
 def _flop(f: Fields) -> float:
@@ -38,7 +20,7 @@ TIMED = (
         name="gemm",
         grid={"m": tuple(2**i for i in range(15)), "n": _WIDTHS, "k": _WIDTHS, "batch": (1,)},
         formats=("fp32", "fp16", "bf16", "fp8"),
-        make=_make,
+        make=made_by("gemm", "gemm"),
         flop=_flop,
         keep=_keep,
         rule="batch 1 with fp8",
