@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from io import TextIOWrapper
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -19,6 +18,7 @@ import typer
 
 from ..errors import FieldError, PerfError, UnknownNameError
 from ..version import VERSION
+from . import streams
 from .stop import install, word
 
 MISUSE, BUG, BROKEN_PIPE = 2, 70, 141  # 70 is EX_SOFTWARE, 141 is 128 + SIGPIPE
@@ -28,11 +28,11 @@ _FOLDER = Path(__file__).parent / "commands"
 def main() -> None:
     """Runs the arguments of the process and exits."""
     gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles: looking for some takes a quarter more time
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # µ on a terminal that has none
+    streams.reserve()
     install()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    streams.close()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

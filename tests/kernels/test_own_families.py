@@ -133,6 +133,51 @@ def test_a_million_unequal_tasks_are_taken_as_even_and_never_below_the_longest(t
         assert load.sm_max_tasks * total / 1e6 == pytest.approx(max(total / 10, 100 * dim))
 
 
+def test_many_groups_are_as_few_that_say_the_same(tmp_path):
+    each = '{"count": 1, "load_bytes": 100 + i % 7, "threads_per_cta": 128 + 64 * (i % 2)}'
+    many = loaded(tmp_path, returning(f"[{each} for i in range(14_000)]"))
+    few = loaded(tmp_path, returning(f"[{each} | {{'count': 1000}} for i in range(14)]"), "few.py")
+    seen = [features(kind, kind.example, TOY).load for kind in (many, few)]
+    assert seen[0].tasks == seen[1].tasks == 14_000
+    assert seen[0].sm_max_tasks == pytest.approx(seen[1].sm_max_tasks)
+    assert many.launch(many.example, TOY).threads == 192
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("{'count': 1}", "tasks that neither load nor store"),
+        ("{'load_bytes': 1}", "decompose gives no count"),
+        ("{'count': 1, 'load_bytes': True}", "load_bytes must be a number from 0 to 1e\\+30, got True"),
+        ("{'count': 1, 'load_bytes': 10**400}", "load_bytes must be a number from 0 to 1e\\+30, got 1000"),
+        ("{'count': 1, 'load_bytes': 1, 'threads_per_cta': 1.5}", "threads_per_cta must be a whole number, got 1.5"),
+        ("{'count': 1, 'load_bytes': 1, 'flop': 1}", "no column named 'flop'"),
+        ("7", "decompose gives 7; right would be a dict"),
+        ("'count'", "decompose gives 'count'; right would be a dict"),
+    ],
+)
+def test_one_wrong_group_among_many_says_why(wrong, said, tmp_path):
+    kind = loaded(tmp_path, returning(f"[*[{{'count': 1, 'load_bytes': 1}}] * 5000, {wrong}]"))
+    with pytest.raises(PluginError, match=rf"mine.py:7: decompose.*{said}|mine.py:7: {said}"):
+        kind.decompose(kind.example, TOY)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_function_that_is_async_is_told_and_warns_of_nothing(tmp_path):
+    for name in ("decompose", "scheduling_policy"):
+        with pytest.raises(PluginError, match=rf"mine.py:\d+: {name} is async; right would be a plain def"):
+            synperf.predict(loaded(tmp_path, PLAIN.replace(f"def {name}", f"async def {name}")).example, TOY)
+
+
+@pytest.mark.filterwarnings("error")
+def test_numpy_warns_of_nothing_in_a_file(tmp_path):
+    kind = loaded(tmp_path, returning('{"count": 1, "load_bytes": np.float64(1) / (params.dim - 8)}'))
+    kind = loaded(tmp_path, "import numpy as np\nnp.zeros(1) / 0\n" + (tmp_path / "mine.py").read_text())
+    for dim in (8, np.array([8, 9])):
+        with pytest.raises(PluginError, match="load_bytes must be a number from 0 to 1e"):
+            kind.decompose(kind.call_type(rows=1, dim=dim), TOY)
+
+
 def test_a_kernel_without_flop_has_an_estimate_that_its_bytes_set(tmp_path):
     kind = loaded(tmp_path, returning('{"count": params.rows, "load_bytes": 2**20, "store_bytes": 2**20}'))
     found = synperf.predict(kind.call_type(rows=1000, dim=1), TOY)

@@ -1,11 +1,13 @@
 """The Python file of a family: what it defines and on which line, and its functions, run so that any failure is told.
 
-Source text is run once. What it prints goes to standard error: standard output is for answers.
+Source text is run once. What it prints goes to standard error: standard output is for answers. NumPy does not warn of
+what it divides by zero there: what comes of it is checked.
 """
 
 from __future__ import annotations
 
 import ast
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -13,8 +15,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from traceback import walk_tb
-from types import ModuleType
+from types import CoroutineType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from ...errors import PerfError, PluginError
 
@@ -56,11 +60,17 @@ class Source:
         function, kept = self.get(name), sys.stdout
         sys.stdout = sys.stderr  # as `telling` does, without what a context costs: it is done for every call of a table
         try:
-            return function(*arguments)
-        except (Exception, SystemExit) as error:
+            found = function(*arguments)
+        except BaseException as error:
+            if _is_of_user(error):
+                raise
             raise _told(error, self.path, self.lines.get(name, 1)) from error
         finally:
             sys.stdout = kept
+        if isinstance(found, CoroutineType):
+            found.close()  # else Python warns that nobody awaited it
+            raise self.wrong(name, f"{name} is async; right would be a plain def")
+        return found
 
     def wrong(self, name: str, what: str) -> PluginError:
         """The refusal of what the file has under a name."""
@@ -128,7 +138,7 @@ def _parsed(data: bytes, path: str) -> ast.Module:
 def _lines(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """(name, line) of functions and constants at the top of a file."""
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             returns = [inner.lineno for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             yield node.name, returns[0] if len(returns) == 1 else node.lineno
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -145,10 +155,22 @@ def telling(path: str, line: int) -> Iterator[None]:
         PluginError: something was raised.
     """
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), np.errstate(all="ignore"):
             yield
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if _is_of_user(error):
+            raise
         raise _told(error, path, line) from error
+
+
+def _is_of_user(error: BaseException) -> bool:
+    """Whether the process is to end: a signal came, and no file raised it by itself.
+
+    Where Ctrl-C is answered by an exception of another kind, as on the command line, a plain one is the file's.
+    """
+    if type(error) is KeyboardInterrupt:
+        return signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return isinstance(error, KeyboardInterrupt)
 
 
 def _told(error: BaseException, path: str, line: int) -> PluginError:

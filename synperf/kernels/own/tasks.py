@@ -7,7 +7,8 @@ A group is a dict. `count` tasks do the same work: `tensor_flop`, `fma_flop`, `x
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ...errors import UnknownNameError
 from ...hardware import GPU, DType
 from ...hardware.rates import rates
-from ...numeric import Number
+from ...numeric import Number, maximum
 from ...scheduling import hardware, software
 from .source import shown
 
@@ -40,9 +41,42 @@ def one_call(given: Any, policy: str, gpu: GPU, dtype: DType) -> Columns:
         WrongTasksError: it is not what it should be.
     """
     if isinstance(given, list | tuple) and given:
-        groups = [checked(group, None) for group in given]
-        return groups[0] if len(groups) == 1 else _mean(groups, policy, gpu, dtype)
+        groups = _table(given)
+        return groups if len(given) == 1 else _mean(groups, policy, gpu, dtype)
     return checked(given, None)
+
+
+def _table(groups: Sequence[Any]) -> Columns:
+    """Groups as columns of a value each; of what a CTA takes, the most of any.
+
+    Raises:
+        WrongTasksError: the first wrong group is no work.
+    """
+    size = len(groups)
+    if size == 1:
+        return checked(groups[0], None)
+    try:
+        columns = {name: _values([group.get(name, 0.0) for group in groups]) for name in set().union(*groups)}
+        ctas = {name: _column(name, columns.pop(name), size, 0.0) for name in CTA if name in columns}
+        found = checked(columns, size)
+        _require_work(found | ctas)
+    except (AttributeError, OverflowError, TypeError, WrongTasksError):  # alone, the wrong one says why
+        for half in (groups[: size // 2], groups[size // 2 :]):
+            _table(half)
+        raise
+    return found | {name: float(column.max()) for name, column in ctas.items()}
+
+
+def _values(given: list[Any]) -> np.ndarray:
+    """A column of numbers.
+
+    Raises:
+        TypeError: something is none.
+    """
+    for kind in set(map(type, given)):
+        if issubclass(kind, bool) or not issubclass(kind, int | float | np.integer | np.floating):
+            raise TypeError
+    return np.array(given, dtype=np.float64)
 
 
 def checked(given: Any, size: int | None) -> Columns:
@@ -113,37 +147,34 @@ def all_of(condition: Any) -> bool:
     return bool(condition.all()) if isinstance(condition, np.ndarray) else bool(condition)
 
 
-def _mean(groups: list[Columns], policy: str, gpu: GPU, dtype: DType) -> Columns:
+def _mean(groups: Columns, policy: str, gpu: GPU, dtype: DType) -> Columns:
     """The mean task of groups that differ, and what the busiest SM has under a policy, in mean tasks."""
-    count = sum(group[COUNT] for group in groups)
-    found = {name: sum(group[COUNT] * group[name] for group in groups) / count for name in WORK}
-    found |= {
-        name: max(group[name] for group in groups if name in group)
-        for name in CTA
-        if any(name in group for group in groups)
-    }
-    costs = [(int(group[COUNT]), _cost_s(group, gpu, dtype)) for group in groups]
-    mean_s = sum(tasks * cost for tasks, cost in costs) / count
-    return {**found, COUNT: count, BUSIEST: _busiest_s(costs, policy, gpu.num_sms) / mean_s}
+    counts = groups[COUNT]
+    count = float(counts.sum())
+    found = {name: float((counts * groups[name]).sum() / count) for name in WORK}
+    found |= {name: groups[name] for name in CTA if name in groups}
+    costs_s = np.broadcast_to(_cost_s(groups, gpu, dtype), counts.shape)
+    mean_s = (counts * costs_s).sum() / count
+    return {**found, COUNT: count, BUSIEST: float(_busiest_s(counts, costs_s, policy, gpu.num_sms) / mean_s)}
 
 
-def _cost_s(group: Columns, gpu: GPU, dtype: DType) -> float:
-    """Seconds of one task on an SM of its own, by its slowest pipe."""
+def _cost_s(groups: Columns, gpu: GPU, dtype: DType) -> Number:
+    """Seconds of one task of each group on an SM of its own, by its slowest pipe."""
     r = rates(gpu, dtype)
-    slowest_s: float = max(
-        group["tensor_flop"] / r.math_flop_per_s,
-        group["fma_flop"] / r.fma_flop_per_s,
-        group["xu_op"] / r.xu_op_per_s,
-        group["shared_bytes"] / r.shared_bytes_per_s,
-        (group["load_bytes"] + group["store_bytes"]) / gpu.l2_port_bytes_per_s,
+    pipes_s = (
+        groups["tensor_flop"] / r.math_flop_per_s,
+        groups["fma_flop"] / r.fma_flop_per_s,
+        groups["xu_op"] / r.xu_op_per_s,
+        groups["shared_bytes"] / r.shared_bytes_per_s,
+        (groups["load_bytes"] + groups["store_bytes"]) / gpu.l2_port_bytes_per_s,
     )
-    return slowest_s
+    return reduce(maximum, pipes_s)
 
 
-def _busiest_s(costs: list[tuple[int, float]], policy: str, num_sms: int) -> float:
+def _busiest_s(counts: np.ndarray, costs_s: np.ndarray, policy: str, num_sms: int) -> float:
     """Seconds of work of the busiest SM, tasks in the order of their groups."""
-    if sum(tasks for tasks, _ in costs) > MOST_PLACED:
-        return max(sum(tasks * cost for tasks, cost in costs) / num_sms, *(cost for _, cost in costs))
-    every = [cost for tasks, cost in costs for _ in range(tasks)]
+    if counts.sum() > MOST_PLACED:
+        return float(max((counts * costs_s).sum() / num_sms, costs_s.max()))
+    every = np.repeat(costs_s, counts.astype(int)).tolist()
     placed = hardware.simulate(every, num_sms) if policy == "HW" else software.static_stride(every, num_sms)
     return float(placed.makespan)

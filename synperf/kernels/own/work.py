@@ -79,14 +79,15 @@ class Work:
         self, name: str, call: Any, single: Callable[[Any], Columns], many: Callable[[Any, int], Columns]
     ) -> Columns:
         size = num_calls(call)
-        if size is None:
-            return single(call)
-        if name not in self.one_by_one:
-            found = _agreeing(call, size, single, many)
-            if found is not None:
-                return found
-            self.one_by_one.add(name)
-        return _stacked([single(one) for one in map(_picker(call), range(size))])
+        with np.errstate(all="ignore"):  # what comes of it is checked
+            if size is None:
+                return single(call)
+            if name not in self.one_by_one:
+                found = _agreeing(call, size, single, many)
+                if found is not None:
+                    return found
+                self.one_by_one.add(name)
+            return _stacked([single(one) for one in map(_picker(call), range(size))])
 
 
 def _agreeing(
@@ -94,8 +95,7 @@ def _agreeing(
 ) -> Columns | None:
     """What comes of columns, where it is what comes of some of the calls by themselves; else None."""
     try:
-        with np.errstate(all="ignore"):
-            found = many(call, size)
+        found = many(call, size)
     except PluginError:
         return None
     at = _picker(call)

@@ -1,0 +1,39 @@
+"""Standard output is for the answer: whatever else is written to it goes to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import TextIOWrapper
+
+_OUT, _ERR = 1, 2  # file descriptors
+_UNKNOWN = "backslashreplace"  # µ on a terminal that has none
+
+
+def reserve() -> None:
+    """Leaves standard output to `sys.stdout` alone.
+
+    Files of a user's own, libraries, and what they start may write to the descriptor or to `sys.__stdout__`.
+    """
+    if isinstance(sys.stderr, TextIOWrapper):
+        sys.stderr.reconfigure(errors=_UNKNOWN)
+    told = sys.stdout
+    if not isinstance(told, TextIOWrapper):  # the caller closed it
+        return
+    told.reconfigure(errors=_UNKNOWN)
+    kept = os.dup(_OUT)
+    try:
+        os.dup2(_ERR, _OUT)
+    except OSError:  # the caller closed standard error
+        os.close(kept)
+        return
+    sys.stdout = TextIOWrapper(
+        os.fdopen(kept, "wb"), told.encoding, _UNKNOWN, line_buffering=told.line_buffering,
+        write_through=told.write_through,
+    )  # fmt: skip
+
+
+def close() -> None:
+    """Ends the answer: what files of a user's own print when the process ends goes to standard error too."""
+    if sys.stderr is not None:
+        sys.stdout = sys.stderr
