@@ -7,6 +7,10 @@ from math import isfinite
 
 from .errors import FieldError
 from .explanation import Explanation
+from .units import format_time
+
+LEAST_S = 1e-12  # a thousandth of a clock cycle
+MOST_S = 1e9  # thirty years
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +35,13 @@ def achieved(x: Explanation, took_s: float) -> Achieved:
     """The rates of one explained call that took so long.
 
     Raises:
-        FieldError: the time is not a positive number.
+        FieldError: the time is not one that a kernel can take.
     """
     if not isfinite(took_s) or took_s <= 0:
         raise FieldError(f"took: must be a positive time, got {took_s}")
+    if not LEAST_S <= took_s <= MOST_S:
+        within = f"{format_time(LEAST_S)} to {format_time(MOST_S)}"
+        raise FieldError(f"took: must be a time of a kernel, {within}, got {format_time(took_s)}")
     f, gpu = x.features, x.gpu
     flop_per_s, bytes_per_s = f.flop / took_s, f.compulsory_bytes / took_s
     return Achieved(

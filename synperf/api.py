@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import hardware
-from .errors import FieldError, UnknownNameError
+from .errors import FieldError, UnknownNameError, named
 from .estimators import Estimate, analytical, learned
 from .estimators.weights import serving
 from .explanation import Explanation, explanation
@@ -98,7 +98,7 @@ def predict(
         raise FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
     said: tuple[str, ...] = ()
     if tiles is not None:
-        call, sentence = tile_profile(tiles).fill(call, device)
+        call, sentence = _profile(tiles).fill(call, device)
         said = (sentence,)
     estimate = _estimate(kind, call, device, _estimator(origin, calibration, weights))
     return replace(estimate, assumptions=estimate.assumptions + said) if said else estimate
@@ -156,7 +156,7 @@ def _predict_table(
     if not is_table(table):
         known = ", ".join(t.__name__ for t in by_type())
         raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
-    profile = None if tiles is None else tile_profile(tiles)
+    profile = None if tiles is None else _profile(tiles)
     estimate = partial(
         predict, origin=origin, tiles=profile, calibration=_read(calibration), weights=_read_weights(weights)
     )
@@ -179,7 +179,7 @@ def explain(
     estimate = predict(call, device, origin=origin, tiles=tiles, calibration=calibration, weights=weights)
     if tiles is None:
         return explanation(kind, call, device, estimate)
-    filled, _ = tile_profile(tiles).fill(call, device)
+    filled, _ = _profile(tiles).fill(call, device)
     found = explanation(kind, filled, device, estimate)
     launch = found.launch if filled is call else replace(found.launch, choice_source="recorded")
     return replace(found, launch=launch)
@@ -194,6 +194,11 @@ def tile_profile(path: TileProfile | str | Path) -> TileProfile:
     from .kernels.gemm_profile import TileProfile, read  # answers without a profile do not need them
 
     return path if isinstance(path, TileProfile) else read(path)
+
+
+def _profile(tiles: TileProfile | str | Path) -> TileProfile:
+    with named("tiles"):
+        return tile_profile(tiles)
 
 
 def _device(gpu: GPU | str | Path) -> GPU:
@@ -307,7 +312,8 @@ def _read(calibration: CalibrationSource | None) -> CalibrationFile | None:
 
     if isinstance(calibration, CalibrationFile):
         return calibration
-    return read(_path("calibration must be a file or a calibration", calibration))
+    with named("calibration"):
+        return read(_path("calibration must be a file or a calibration", calibration))
 
 
 def _read_weights(weights: WeightsSource | None) -> Weights | None:
@@ -316,7 +322,10 @@ def _read_weights(weights: WeightsSource | None) -> Weights | None:
         return None
     from .estimators.weights import Weights, read_own
 
-    return weights if isinstance(weights, Weights) else read_own(_path("weights must be a file or weights", weights))
+    if isinstance(weights, Weights):
+        return weights
+    with named("weights"):
+        return read_own(_path("weights must be a file or weights", weights))
 
 
 def _path(right: str, given: Any) -> Path:

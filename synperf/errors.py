@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -22,7 +23,7 @@ class UnknownNameError(PerfError):
         """`no GPU named 'h21'; nearest: h20, h200_sxm`, or every known name when none is near."""
         names = sorted(known)
         near = get_close_matches(given.lower(), names, n=3, cutoff=0.5)
-        hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names)}"
+        hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names) or 'none'}"
         return cls(f"no {kind} named {given!r}; {hint}")
 
 
@@ -45,3 +46,18 @@ class MissingExtraError(PerfError):
     def of(cls, what: str, extra: str) -> MissingExtraError:
         """`reading parquet needs the extra [tables]: pip install 'synperf[tables]'`."""
         return cls(f"{what} needs the extra [{extra}]: pip install 'synperf[{extra}]'")
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """Puts the name of an option, a field or a table before the message of an error that does not begin with it.
+
+    Raises:
+        PerfError: one was raised; of the same kind.
+    """
+    try:
+        yield
+    except PerfError as error:
+        if str(error).startswith(f"{what}: "):
+            raise
+        raise type(error)(f"{what}: {error}") from error

@@ -109,8 +109,10 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def _plain(value: float, digits: int) -> str:
-    """Significant digits without an exponent and without trailing zeros: `24`, `1.32`, `1000`."""
+    """Significant digits without trailing zeros: `24`, `1.32`, `1000`; an exponent from a million on, and below 1e-6."""
     if value == 0 or not isfinite(value):
         return f"{value:g}"
+    if not 1e-6 <= abs(value) < 1e6:
+        return format_plain(value, digits)
     text = f"{value:.{max(0, digits - 1 - floor(log10(abs(value))))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -31,3 +31,9 @@ def test_the_same_kernel_on_an_h100_is_near_its_bandwidth():
 def test_a_time_that_is_none_is_refused(took_s):
     with pytest.raises(FieldError, match="took: must be a positive time"):
         rates("h20", took_s, q_len=1, kv_len=64)
+
+
+@pytest.mark.parametrize(("took_s", "said"), [(1e300, "1e300 s"), (2e9, "2e9 s"), (1e-300, "1e-291 ns")])
+def test_a_time_that_no_kernel_takes_is_refused(took_s, said):
+    with pytest.raises(FieldError, match=rf"took: must be a time of a kernel, 0.001 ns to 1e9 s, got {said}$"):
+        rates("h20", took_s, q_len=1, kv_len=64)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .. import api, hardware
-from ..errors import FieldError
+from ..errors import FieldError, PerfError, named
 from ..hardware import GPU
 from ..kernels.gemm_profile import TileProfile
 
@@ -62,7 +63,28 @@ def device(name: str | None, changes: Iterable[str] | None) -> GPU:
     """
     if name is None:
         raise FieldError("gpu: none given; right would be --gpu NAME, a name from `synperf gpus`, or a TOML file")
-    return hardware.what_if(hardware.gpu(name), distinct(changes))
+    found = one_gpu("gpu", name)
+    with changing():
+        return hardware.what_if(found, distinct(changes))
+
+
+def one_gpu(option: str, name: str) -> GPU:
+    """The GPU that an option names.
+
+    Raises:
+        PerfError: there is none, or its file is not what it should be.
+    """
+    with named(option):
+        return hardware.gpu(name)
+
+
+@contextmanager
+def changing() -> Iterator[None]:
+    """Puts the option in the place of the function's name, where a change of a GPU is none."""
+    try:
+        yield
+    except PerfError as error:
+        raise type(error)(str(error).replace("what_if: ", "--set: ", 1)) from error
 
 
 def distinct(changes: Iterable[str] | None) -> list[str]:
@@ -75,14 +97,15 @@ def distinct(changes: Iterable[str] | None) -> list[str]:
     for change in changes or ():
         field = change.partition("=")[0].strip()
         if field in values:
-            raise FieldError(f"set: {field} is given twice, as {values[field]!r} and as {change!r}")
+            raise FieldError(f"--set: {field} is given twice, as {values[field]!r} and as {change!r}")
         values[field] = change
     return list(values.values())
 
 
 def tiles_of(path: Path | None) -> TileProfile | None:
     """The recorded launches of a file, if one is given."""
-    return None if path is None else api.tile_profile(path)
+    with named("tile-profile"):
+        return None if path is None else api.tile_profile(path)
 
 
 def call(name: str | None, fields: Iterable[str] | None) -> Any:

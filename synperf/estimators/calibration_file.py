@@ -205,6 +205,4 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as wrong:
         why = getattr(wrong, "strerror", None) or wrong
-        raise FileFormatError(
-            f"calibration: {path}: {why}; right would be what `synperf calibrate --out` wrote"
-        ) from None
+        raise FileFormatError(f"{path}: {why}; right would be what `synperf calibrate --out` wrote") from None

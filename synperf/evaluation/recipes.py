@@ -42,7 +42,7 @@ def named(split: str, chosen: Iterable[str] = ()) -> tuple[Recipe, ...]:
     wanted = dict.fromkeys(name for one in given for name in (defaults(split) if one == ALL_DEFAULT else (one,)))
     for name in wanted:
         if name not in names():
-            raise UnknownNameError.among("recipe", name, names())
+            raise UnknownNameError(f"recipe: {UnknownNameError.among('recipe', name, names())}")
         if name == HYBRID and split in UNSEEN:
             raise FieldError(f"recipe: {name} knows the GPUs it was fitted to by name; for {split}, use {GENERAL}")
     return tuple(_made(name, known=split not in UNSEEN) for name in wanted)

@@ -139,7 +139,7 @@ def _of_variants(rows: Rows, wanted: tuple[str, ...]) -> Rows:
     known = sorted({variant for variant, _ in parts})
     for name in wanted:
         if name not in known:
-            raise UnknownNameError.among("variant", name, known)
+            raise UnknownNameError(f"variant: {UnknownNameError.among('variant', name, known)}")
     return rows.take(np.sort(np.concatenate([index for variant, index in parts if variant in wanted])))
 
 

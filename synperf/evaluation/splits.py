@@ -87,7 +87,7 @@ def check(split: str) -> str:
         UnknownNameError: there is no such split.
     """
     if split not in SPLITS:
-        raise UnknownNameError.among("split", split, SPLITS)
+        raise UnknownNameError(f"split: {UnknownNameError.among('split', split, SPLITS)}")
     return split
 
 

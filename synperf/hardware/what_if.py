@@ -19,7 +19,7 @@ from .gpu import GPU
 from .parse import require_ordered
 
 _FACTOR = re.compile(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *x|x *([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
-_WHERE = "what-if"
+_WHERE = "what_if"
 
 
 def what_if(gpu: GPU | str | Path, changes: Sequence[str]) -> GPU:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..csv_cells import too_long
 from ..errors import FieldError, FileFormatError
 from ..hardware import GPU, DType
 from ..hardware.capability import apart, capabilities, capability
@@ -89,25 +90,31 @@ def read(path: str | Path) -> TileProfile:
     Raises:
         FileFormatError: the file cannot be read or has no such columns; a row is not what it should be.
     """
-    path = Path(path)
+    path, names, lines = Path(path), list[str](), list[str]()
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            names = list(reader.fieldnames or ())
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FileFormatError(f"tile profile {path}: cannot be read as CSV ({error})") from None
+            lines += file
+        reader = csv.DictReader(lines)
+        names += reader.fieldnames or ()
+        rows = list(reader)
+    except OSError as error:
+        raise FileFormatError(f"{path}: {error.strerror or error}") from None
+    except (UnicodeDecodeError, ValueError) as error:  # ValueError: a NUL in the name
+        raise FileFormatError(f"{path}: cannot be read as CSV ({error})") from None
+    except csv.Error as error:
+        line, said = too_long(lines, names) or (1, f"not CSV ({error})")
+        raise FileFormatError(f"{path} line {line}: {said}") from None
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise FileFormatError(f"tile profile {path}: column {twice[0]!r} is there twice")
+        raise FileFormatError(f"{path}: column {twice[0]!r} is there twice")
     if not rows:
-        raise FileFormatError(f"tile profile {path}: no rows")
+        raise FileFormatError(f"{path}: no rows")
     launches = []
     for number, row in enumerate(rows, start=1):
         try:
             launches.append(_recorded({k: v for k, v in row.items() if k is not None and v not in (None, "")}))
         except FieldError as error:
-            raise FileFormatError(f"tile profile {path}, row {number}: {error}") from None
+            raise FileFormatError(f"{path}, row {number}: {error}") from None
     return TileProfile(path.name, tuple(launches))
 
 

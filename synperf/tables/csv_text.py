@@ -9,6 +9,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..csv_cells import too_long
 from ..errors import FileFormatError
 from .batch import Batch, Cells
 from .results import as_text, flat, merge
@@ -20,7 +21,8 @@ def read(path: Path, name: str, size: int) -> Iterator[Batch]:
     """Batches of at most `size` rows, at least one; blank lines are left out.
 
     Raises:
-        FileFormatError: no header, a column twice, a row of another length, broken quotes, or not UTF-8.
+        FileFormatError: no header, a column twice, a row of another length, broken quotes, a cell that is too long, or
+            not UTF-8.
     """
     with path.open("rb") as file:
         yield from read_stream(file, name, size)
@@ -28,12 +30,13 @@ def read(path: Path, name: str, size: int) -> Iterator[Batch]:
 
 def read_stream(file: BinaryIO, name: str, size: int) -> Iterator[Batch]:
     """As `read`, from an open file."""
-    reader = csv.reader(_lines(file), strict=True)
+    lines, header = _Lines(file), list[str]()
+    reader = csv.reader(lines, strict=True)
     try:
         header = _header(next(reader, []), name)
         row = 1
         while True:
-            line = reader.line_num + 1
+            line = lines.forget()
             read_rows = list(islice(reader, size))
             rows = [cells for cells in read_rows if cells] if [] in read_rows else read_rows
             if rows or row == 1:
@@ -42,17 +45,38 @@ def read_stream(file: BinaryIO, name: str, size: int) -> Iterator[Batch]:
                 return
             row += len(rows)
     except csv.Error as error:
+        if (found := too_long(lines.held, header)) is not None:
+            raise FileFormatError(f"{name} line {lines.first + found[0] - 1}: {found[1]}") from None
         reason = str(error).partition(" - ")[0]  # what follows is advice to programmers
         raise FileFormatError(f"{name} line {reader.line_num}: not CSV: {reason}") from error
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{name} line {reader.line_num + 1}: not UTF-8 text") from error
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
-    """Lines decoded one by one, so that an error is in the line that it is said to be in."""
-    yield file.readline().removeprefix(BOM_UTF8).decode()
-    for line in file:
-        yield line.decode()
+class _Lines:
+    """Lines decoded one by one, so that an error is in the line that it is said to be in.
+
+    Those since `forget` are `held`, of which the first has the number `first`.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.held, self.first = file, list[str](), 1
+
+    def __iter__(self) -> Iterator[str]:
+        hold = self.held.append
+        line = self._file.readline().removeprefix(BOM_UTF8).decode()
+        hold(line)
+        yield line
+        for data in self._file:
+            line = data.decode()
+            hold(line)
+            yield line
+
+    def forget(self) -> int:
+        """The number of the next line."""
+        self.first += len(self.held)
+        self.held.clear()
+        return self.first
 
 
 def _header(cells: list[str], name: str) -> list[str]:

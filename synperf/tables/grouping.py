@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import FieldError, PerfError
+from ..errors import FieldError, PerfError, named
 from ..estimators import Estimate
 from ..hardware import GPU
 from ..kernels import KernelFamily, family
@@ -34,7 +33,7 @@ def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
     Raises:
         PerfError: a column or a row is not what it should be; of rows, the first one is named.
     """
-    with _named(batch.name):
+    with named(batch.name):
         _check(batch, plan)
     parts, failures = [], []
     for rows in _split([cells for cells in map(batch.columns.get, ("family", "gpu")) if cells is not None], batch.size):
@@ -43,7 +42,7 @@ def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
         except PerfError as error:
             failures.append((rows[0], error))
             continue
-        with _named(batch.name):
+        with named(batch.name):
             check_spelling(batch.columns, kind)
         failures += _overlooked(batch, kind, rows)
         for group in _groups(batch, kind, rows):
@@ -55,15 +54,6 @@ def predict_batch(batch: Batch, plan: Plan) -> dict[str, Cells]:
         row, first = min(failures, key=lambda failure: int(failure[0]))
         raise type(first)(f"{batch.name} {batch.place(int(row))}: {first}") from first
     return _gather(batch.size, parts)
-
-
-@contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Puts the table's name before the message of an error."""
-    try:
-        yield
-    except PerfError as error:
-        raise type(error)(f"{name}: {error}") from error
 
 
 def _check(batch: Batch, plan: Plan) -> None:

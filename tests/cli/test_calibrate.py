@@ -160,7 +160,7 @@ def test_the_plan_is_in_fp16_where_the_gpu_has_no_bf16_and_says_so():
     [
         ((), "rows: none given"),
         (("ROWS",), "gpu: none given"),
-        (("ROWS", "--gpu", "h21"), "no GPU named 'h21'"),
+        (("ROWS", "--gpu", "h21"), "gpu: no GPU named 'h21'"),
         (("none.csv", "--gpu", "h100_sxm"), "none.csv"),
         (("FEW", "--gpu", "h100_sxm"), "rows: 3; right would be 16 or more"),
         (("OTHER", "--gpu", "h100_sxm"), "the rows are of l40s, not of h100_sxm"),
@@ -169,7 +169,7 @@ def test_the_plan_is_in_fp16_where_the_gpu_has_no_bf16_and_says_so():
         (("ROWS", "--gpu", "h100_sxm", "--plan"), "rows: it does not go with --plan"),
         (("--gpu", "h100_sxm", "--plan", "--json"), "json: it does not go with --plan"),
         (("--gpu", "h100_sxm", "--plan", "--family", "attention"), "family: it does not go with --plan"),
-        (("ROWS", "--gpu", "h100_sxm", "--family", "gem"), "no measured family named 'gem'"),
+        (("ROWS", "--gpu", "h100_sxm", "--family", "gem"), "family: no kernel family named 'gem'"),
         (("--gpu", "h100_sxm", "--plan", "--dtype", "fp9"), "dtype"),
         (("--gpu", "v100", "--plan", "--dtype", "bf16"), "it has fp32, fp16, int8; right would be --dtype fp16"),
         (("ROWS", "--gpu", "h100_sxm", "--engine", "ollama", "--seed", "x"), "seed"),

@@ -93,10 +93,10 @@ def test_what_is_of_fitted_recipes_is_refused_without_any(option):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--split", "unsen-gpu"), "no split named 'unsen-gpu'; nearest: unseen-gpu"),
-        (("--recipe", "roofine"), "no recipe named 'roofine'; nearest: roofline"),
-        (("--split", "random", "--recipe", "roofline", "--gpu", "h21"), "no GPU named 'h21'"),
-        (("--split", "random", "--recipe", "roofline", "--dtype", "bf17"), "no format named 'bf17'"),
+        (("--split", "unsen-gpu"), "split: no split named 'unsen-gpu'; nearest: unseen-gpu"),
+        (("--recipe", "roofine"), "recipe: no recipe named 'roofine'; nearest: roofline"),
+        (("--split", "random", "--recipe", "roofline", "--gpu", "h21"), "gpu: no GPU named 'h21'"),
+        (("--split", "random", "--recipe", "roofline", "--dtype", "bf17"), "dtype: no dtype named 'bf17'"),
         (("--split", "unseen-gpu", "--recipe", "hybrid"), "recipe: hybrid knows the GPUs it was fitted to by name"),
         (("--split", "random", "--recipe", "roofline", "--hold-out", "l40s"), "hold_out: random leaves no GPU out"),
         (("--split", "random", "--recipe", "roofline", "--rows-per-group", "0"), "rows_per_group: must be at least 1"),

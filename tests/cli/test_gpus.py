@@ -78,4 +78,4 @@ def test_a_gpu_may_be_a_file(tmp_path):
 def test_an_unknown_gpu_is_refused_with_the_nearest():
     seen = invoke("gpu", "h100_sxn")
     assert_refused(seen)
-    assert seen.err.startswith("synperf: no GPU named 'h100_sxn'; nearest: h100_sxm")
+    assert seen.err.startswith("synperf: gpu: no GPU named 'h100_sxn'; nearest: h100_sxm")

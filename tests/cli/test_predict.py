@@ -85,7 +85,7 @@ def test_options_may_stand_before_the_call():
         ((*SIZES, "engine=vlm"), "engine: no engine named 'vlm'; nearest: vllm"),
         ((*SIZES, "kernel=cubla"), "kernel: no gemm kernel named 'cubla'; nearest: cublas"),
         ((*SIZES, "--origin", "analitical"), "origin: no estimator named 'analitical'; nearest: analytical"),
-        ((*SIZES, "--set", "num_sm=2x"), "what-if: unknown field 'num_sm'; nearest: num_sms"),
+        ((*SIZES, "--set", "num_sm=2x"), "--set: unknown field 'num_sm'; nearest: num_sms"),
         ((*SIZES, "--out", "x.csv"), "out: it is for a table; right would be --calls FILE with it"),
     ],
 )
@@ -97,7 +97,7 @@ def test_bad_input_names_the_field_and_what_would_be_right(arguments, said):
 
 def test_a_gpu_must_be_given_and_known():
     assert invoke("predict", *SIZES).err.startswith("synperf: gpu: none given; right would be --gpu NAME")
-    assert invoke("predict", *SIZES, "--gpu", "h21").err.startswith("synperf: no GPU named 'h21'; nearest: h20")
+    assert invoke("predict", *SIZES, "--gpu", "h21").err.startswith("synperf: gpu: no GPU named 'h21'; nearest: h20")
 
 
 def test_a_format_that_the_gpu_lacks_is_refused_with_those_that_it_has():
@@ -126,7 +126,7 @@ def test_a_broken_gpu_file_is_refused_by_name(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--set", "num_sms=160", "--set", "num_sms =80"), "set: num_sms is given twice, as 'num_sms=160' and as"),
+        (("--set", "num_sms=160", "--set", "num_sms =80"), "--set: num_sms is given twice, as 'num_sms=160' and as"),
         (("--gpu", "a100_sxm"), "gpu is given twice; right would be --gpu once"),
         (("--origin", "analytical", "--origin=analytical"), "origin is given twice; right would be --origin once"),
     ],

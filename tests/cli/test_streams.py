@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ..kernels.own_files import PLAIN, returning, write
+from ..kernels.own_files import PLAIN, write
 
 WRITING = """\
 import atexit, os, sys

@@ -74,6 +74,8 @@ def test_a_fields_name_carries_its_unit(field, unit):
         (999.6e-6, "1 ms"),
         (1e-3, "1 ms"),
         (0, "0 s"),
+        (1e300, "1e300 s"),
+        (1e-300, "1e-291 ns"),
     ],
 )
 def test_a_time_is_written_in_its_unit(seconds, text):
@@ -88,6 +90,9 @@ def test_quantities_are_written_with_a_prefix():
     assert format_binary(50 * 2**20) == "50 MiB"
     assert format_binary(132644864) == "126.5 MiB"
     assert format_percent(0.81) == "81 %"
+    assert format_percent(1e-300) == "1e-298 %"
+    assert format_percent(4.5e300) == "4.5e302 %"
+    assert format_binary(1e300) == "8.882e284 PiB"
     assert format_plain(1.1e13) == "1.1e13"
     assert format_plain(160) == "160"
 

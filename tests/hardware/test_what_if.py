@@ -97,7 +97,7 @@ def test_twice_and_then_half_is_where_it_was(field):
 def test_a_change_that_cannot_be_is_told(change, message):
     with pytest.raises(FieldError) as error:
         what_if(TOY, [change])
-    assert str(error.value).startswith(f"what-if: {message}")
+    assert str(error.value).startswith(f"what_if: {message}")
     assert "\n" not in str(error.value)
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_gpu_is_told(nothing):
 def test_changes_that_are_not_text_are_told(changes, message):
     with pytest.raises(FieldError) as error:
         what_if(TOY, changes)
-    assert str(error.value).startswith(f"what-if: {message}")
+    assert str(error.value).startswith(f"what_if: {message}")
     assert "\n" not in str(error.value)
 
 
@@ -170,7 +170,7 @@ def test_changes_that_are_not_text_are_told(changes, message):
 def test_a_field_that_is_changed_twice_is_told_in_any_order(changes, field):
     with pytest.raises(FieldError) as error:
         what_if(TOY, changes)
-    assert str(error.value) == f"what-if: {field}; right would be one change of it"
+    assert str(error.value) == f"what_if: {field}; right would be one change of it"
     with pytest.raises(FieldError, match="changed"):
         what_if(TOY, changes[::-1])
 

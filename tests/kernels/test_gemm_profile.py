@@ -91,7 +91,7 @@ def test_a_bad_table_names_the_row_and_the_field(tmp_path, text, says):
 
 
 def test_a_folder_is_not_a_table(tmp_path):
-    with pytest.raises(FileFormatError, match="cannot be read"):
+    with pytest.raises(FileFormatError, match="Is a directory"):
         read(tmp_path)
 
 

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ...errors import FieldError
+from ...errors import FieldError, named
 from ...hardware import GPU
+from ...kernels import family as family_named
 from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ..arguments import AsJson, GpuName, device
@@ -60,8 +61,12 @@ def calibrate(
         require_other("out", out, {"rows": rows, "gpu": gpu, "family": family})
         require_place("out", out)
     one = device(gpu, None)
-    kind = name_of(family) if family else family_in(rows)
-    fit = fit_calibration(read_file(rows, kind, gpu=one, engine=engine, kernel=kernel), one, seed=seed)
+    with named("family"):
+        kind = None if family is None else family_named(name_of(family)).name
+    with named("rows"):
+        kind = family_in(rows) if kind is None else kind
+        measured = read_file(rows, kind, gpu=one, engine=engine, kernel=kernel)
+    fit = fit_calibration(measured, one, seed=seed)
     shown = text_of(as_json, lambda: calibrations.to_dict(fit.file, one), lambda: calibrations.to_text(fit.file, one))
     if out is not None:
         save(fit, out)

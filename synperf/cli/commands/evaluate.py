@@ -22,11 +22,12 @@ from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
 from ...kernels import name_of
+from ...kernels.fields import dtype_of
 from ...measurements import Rows
 from ...report import comparison_plot, comparisons, scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
-from ..arguments import FAMILY, AsJson, OnlyGpu
+from ..arguments import FAMILY, AsJson, OnlyGpu, one_gpu
 from ..bars import stages
 from ..rows import read_rows
 from ..show import notice, show
@@ -63,9 +64,13 @@ def evaluate(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="errors by GPU, as SVG")] = None,
     as_json: AsJson = False,
 ) -> None:
+    for option, names in (("gpu", gpu), ("hold_out", hold_out)):
+        for name in names or ():
+            one_gpu(option, name)
     asked = Asked(
         family=family_named(name_of(family)).name, split=None if split is None else splits.check(split),
-        recipes=tuple(recipe or ()), gpus=tuple(gpu or ()), dtypes=tuple(dtype or ()),
+        recipes=tuple(recipe or ()), gpus=tuple(gpu or ()),
+        dtypes=tuple(str(dtype_of("dtype", one)) for one in dtype or ()),
         variants=tuple(variant or ()), biased=biased, files=_files(split, rows, data),
     )  # fmt: skip
     if plot is not None and plot.suffix != ".svg":

@@ -28,8 +28,10 @@ from ..arguments import (
     Tiles,
     Weights,
     call,
+    changing,
     device,
     distinct,
+    one_gpu,
     tiles_of,
 )
 from ..show import show
@@ -73,7 +75,8 @@ def predict(
         read = {"tile-profile": tile_profile, "gpu": gpu, "calibration": calibration, "weights": weights}
         require_other("out", out, read)
         require_place("out", out)
-    api.predict_file(
-        calls, out, gpu, family=family, changes=distinct(changes), origin=origin, tiles=tiles_of(tile_profile),
-        calibration=calibration, weights=weights,
-    )  # fmt: skip
+    with changing():
+        api.predict_file(
+            calls, out, None if gpu is None else one_gpu("gpu", gpu), family=family, changes=distinct(changes),
+            origin=origin, tiles=tiles_of(tile_profile), calibration=calibration, weights=weights,
+        )  # fmt: skip

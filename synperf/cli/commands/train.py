@@ -30,7 +30,7 @@ from ...kernels.fields import dtype_of
 from ...measurements import Rows, aiconfigurator
 from ...tables.outfile import require_place
 from ...units import format_percent
-from ..arguments import FAMILY, OnlyGpu
+from ..arguments import FAMILY, OnlyGpu, one_gpu
 from ..bars import stages
 from ..rows import read_rows
 from ..show import notice
@@ -60,6 +60,8 @@ def train(
     if only_rows and not rows:
         raise FieldError("only_rows: no rows are named; right would be --rows FILE beside it")
     dtypes = [str(dtype_of("dtype", one)) for one in dtype or ()]
+    for named in gpu or ():
+        one_gpu("gpu", named)
     shipped = _shipped()
     for path in shipped.paths(out, shipped.names(name, tables=not only_rows)):
         require_place("out", path)
