@@ -109,7 +109,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def _plain(value: float, digits: int) -> str:
-    """Significant digits without trailing zeros: `24`, `1.32`, `1000`; an exponent from a million on, and below 1e-6."""
+    """Significant digits without trailing zeros, `24`, `1.32`, `1000`; exponents from 1e6 on and below 1e-6."""
     if value == 0 or not isfinite(value):
         return f"{value:g}"
     if not 1e-6 <= abs(value) < 1e6:

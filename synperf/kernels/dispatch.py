@@ -8,6 +8,7 @@ names; of NVIDIA's, where it names none.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,25 +57,55 @@ def resolve(
         return _own(family, engine, kernel)
     engine = engine or default_engine(family, dtype, compute_capability)
     if engine not in engines():
-        raise FieldError(f"engine: {UnknownNameError.among('engine', engine, engines())}")
+        known = _engines_of(family, dtype, compute_capability) or engines()
+        raise FieldError(f"engine: {UnknownNameError.among('engine', engine, known)}")
     if kernel is not None:
-        name = canonical(family, kernel, dtype)
-        _require_runs(family, name, compute_capability)
-        formats = formats_of(family, name)
-        if formats and dtype not in formats:
-            raise UnsupportedError(f"kernel: {name} multiplies {', '.join(sorted(formats))}, not {dtype}")
-        return engine, name
-    rules = [rule for rule in _rules(engine).get(family, []) if _runs_on(rule, engine, compute_capability)]
-    for rule in rules:
-        if dtype in rule["dtype"] and compute_capability in rule.get("cc", [compute_capability]):
-            return engine, str(rule["kernel"])
-    if capability(compute_capability).maker != NVIDIA and engine != PLAIN:
-        on = _where(compute_capability)
-        raise UnsupportedError(
-            f"engine: no {family} kernel of {engine} for {dtype} is known {on}; right would be {PLAIN}"
-        )
-    known = sorted({str(d) for rule in rules for d in rule["dtype"]})
-    raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}; it has {', '.join(known) or 'none'}")
+        return engine, _given(family, kernel, dtype, compute_capability)
+    found = _dispatched(family, engine, dtype, compute_capability)
+    if found is None:
+        on = "" if capability(compute_capability).maker == NVIDIA else f" {_where(compute_capability)}"
+        right = _right(family, _engines_of(family, dtype, compute_capability), compute_capability)
+        raise UnsupportedError(f"engine: {engine} has no {family} kernel for {dtype}{on}; {right}")
+    return engine, found
+
+
+def _dispatched(family: str, engine: str, dtype: DType, compute_capability: str) -> str | None:
+    """The kernel of an engine's first rule that holds for the format on the GPU; None where none does."""
+    for rule in _rules(engine).get(family, []):
+        is_for = dtype in rule["dtype"] and compute_capability in rule.get("cc", [compute_capability])
+        if is_for and _runs_on(rule, engine, compute_capability):
+            return str(rule["kernel"])
+    return None
+
+
+def _engines_of(family: str, dtype: DType, compute_capability: str) -> list[str]:
+    """Engines that have a kernel for the format on the GPU."""
+    return [engine for engine, _ in _ways(family, dtype, compute_capability)]
+
+
+def _given(family: str, kernel: str, dtype: DType, compute_capability: str) -> str:
+    """The canonical name of a kernel that a call names.
+
+    Raises:
+        FieldError: no kernel of the family has that name.
+        UnsupportedError: it does not run on GPUs of that maker, or is not for the format.
+    """
+    right = _kernels_of(family, dtype, compute_capability)
+    name = canonical(family, kernel, dtype, right)
+    _require_runs(family, name, compute_capability, right)
+    formats = formats_of(family, name)
+    if formats and dtype not in formats:
+        has = f"kernel: {name} multiplies {', '.join(sorted(formats))}, not {dtype}"
+        raise UnsupportedError(f"{has}; {_right(family, right, compute_capability)}")
+    return name
+
+
+def _right(family: str, names: Sequence[str], compute_capability: str) -> str:
+    """What would do for a format; where nothing does, the formats for which something would."""
+    if names:
+        return f"right would be {', '.join(names)}"
+    known = sorted(str(dtype) for dtype in DType if _ways(family, dtype, compute_capability))
+    return f"{family} has kernels there for {', '.join(known) or 'no format'}"
 
 
 def _runs_on(rule: dict[str, Any], engine: str, compute_capability: str) -> bool:
@@ -83,12 +114,24 @@ def _runs_on(rule: dict[str, Any], engine: str, compute_capability: str) -> bool
     return capability(compute_capability).maker in makers
 
 
-def _require_runs(family: str, kernel: str, compute_capability: str) -> None:
+def _require_runs(family: str, kernel: str, compute_capability: str, right: Sequence[str]) -> None:
     """Raise UnsupportedError for a kernel that no rule has on GPUs of another maker than NVIDIA."""
     if capability(compute_capability).maker == NVIDIA or kernel in _kernels_on(family, compute_capability):
         return
-    known, on = ", ".join(sorted(_kernels_on(family, compute_capability))), _where(compute_capability)
-    raise UnsupportedError(f"kernel: {kernel} is not known to run {on}; right would be {known}")
+    on = _where(compute_capability)
+    said = _right(family, right, compute_capability)
+    raise UnsupportedError(f"kernel: {kernel} is not known to run {on}; {said}")
+
+
+def _kernels_of(family: str, dtype: DType, compute_capability: str) -> list[str]:
+    """Kernels that some engine takes for the format on the GPU."""
+    return sorted({kernel for _, kernel in _ways(family, dtype, compute_capability)})
+
+
+def _ways(family: str, dtype: DType, compute_capability: str) -> list[tuple[str, str]]:
+    """(engine, kernel) of every engine that has one for the format on the GPU."""
+    found = ((engine, _dispatched(family, engine, dtype, compute_capability)) for engine in engines())
+    return [(engine, kernel) for engine, kernel in found if kernel is not None]
 
 
 def _where(compute_capability: str) -> str:
@@ -131,8 +174,10 @@ def timed(engine: str, dtype: DType) -> Timed:
     return Timed(1, False)
 
 
-def canonical(family: str, kernel: str, dtype: DType) -> str:
+def canonical(family: str, kernel: str, dtype: DType, right: Sequence[str] = ()) -> str:
     """The canonical name of `kernel`, itself canonical or a measured table's own `kernel_source`.
+
+    A refusal lists those that would be `right`, else all.
 
     Raises:
         FieldError: no kernel of the family has that name.
@@ -141,7 +186,9 @@ def canonical(family: str, kernel: str, dtype: DType) -> str:
         return kernel
     found = from_source(family, kernel, dtype)
     if found is None:
-        raise FieldError(f"kernel: {UnknownNameError.among(f'{family} kernel', kernel, _canonical_names(family))}")
+        raise FieldError(
+            f"kernel: {UnknownNameError.among(f'{family} kernel', kernel, right or _canonical_names(family))}"
+        )
     return found
 
 

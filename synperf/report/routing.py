@@ -32,7 +32,7 @@ class Routing:
                 experts=int(f["rank_experts"]), active=f["active_experts"], hottest=f["hottest_expert_rows"],
                 padded=f["padded_rows"], tile_m=tile_m,
             )  # fmt: skip
-        if "groups" in f:
+        if "active_groups" in f:
             return cls(
                 noun="group", num_ranks=1, rows=f["rows"], rows_over_mean=1.0, experts=int(f["groups"]),
                 active=f["active_groups"], hottest=f["hottest_group_rows"], padded=f["padded_rows"], tile_m=tile_m,

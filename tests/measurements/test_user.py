@@ -140,7 +140,7 @@ def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, cell):
         ("dtype", "fp99", "dtype: no dtype named 'fp99'; nearest: fp8, fp32, fp16"),
         ("dtype", "nvfp4", "dtype: H100 SXM has no nvfp4 math; it has fp32, tf32, fp16, bf16, fp8, fp8_block, int8"),
         ("engine", "vlm", "engine: no engine named 'vlm'; nearest: vllm"),
-        ("kernel", "deepgemm", "kernel: deepgemm multiplies fp8_block, not bf16"),
+        ("kernel", "deepgemm", "kernel: deepgemm multiplies fp8_block, not bf16; right would be cublas, plain"),
         ("gpu", "h21", "no GPU named 'h21'; nearest: h20, mi210, gh200"),
         ("family", "gemn", "family is 'gemn'; right would be gemm, or another family's name"),
         ("is_test", "maybe", "is_test must be true or false, got 'maybe'"),
