@@ -1,11 +1,14 @@
 """`synperf explain`."""
 
 import json
+from dataclasses import fields
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import synperf
+from synperf.kernels import families
 from synperf.report import explanations
 
 from .runner import assert_refused, invoke
@@ -104,3 +107,14 @@ def test_the_drawing_may_not_replace_what_it_is_made_from(tmp_path, option):
     assert_refused(seen)
     assert seen.err.endswith(f"is the file of --{option} itself; name another\n")
     assert path.read_text() == "anything"
+
+
+@pytest.mark.parametrize("gpu", ["h100_sxm", "mi300x"])
+@pytest.mark.parametrize("family", sorted(families()))
+def test_the_example_of_every_family_is_explained(family, gpu):
+    call = families()[family].example
+    given = [(f.name, getattr(call, f.name)) for f in fields(call) if getattr(call, f.name) is not None]
+    words = [f"{name}={','.join(map(str, value)) if np.ndim(value) else value}" for name, value in given]
+    for options in ((), ("--json",)):
+        seen = invoke("explain", family, *words, "--gpu", gpu, *options)
+        assert (seen.code, seen.err) == (0, ""), words

@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 
 import synperf
 from synperf import Conv
-from synperf.features import features
 from synperf.hardware import keys
 from synperf.kernels.conv import FAMILY
+
+from . import laws
 
 GROWING = ("batch", "height", "width")
 NUMBERS = (
     "batch", "in_channels", "out_channels", "height", "width", "kernel_h", "kernel_w", "stride", "padding", "dilation",
     "groups",
 )  # fmt: skip
-COLUMNS = ("time_s", "low_s", "high_s", "floor_s", "efficiency", "limiter")
-RESOURCES = ("dram_bytes_per_s", "l2_bytes_per_s", "num_sms", "clock_hz")
 
 
 @st.composite
@@ -49,17 +48,13 @@ def calls(draw):
     )
 
 
-def _predict(call, gpu):
-    return synperf.predict(call, gpu, origin="analytical")
-
-
 @given(calls())
 @settings(max_examples=200)
 def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
     gpu, call = drawn
-    for e in (_predict(call, gpu), synperf.predict(call, gpu)):
-        assert 0 < e.floor_s <= e.low_s <= e.time_s <= e.high_s < float("inf")
-    assert _predict(call, gpu).efficiency <= 1 + 1e-12
+    for e in (laws.predict(call, gpu), synperf.predict(call, gpu)):
+        laws.require_ordered(e)
+    assert laws.predict(call, gpu).efficiency <= 1 + 1e-12
 
 
 @given(calls(), st.sampled_from(GROWING), st.integers(1, 50))
@@ -68,8 +63,7 @@ def test_time_never_falls_when_batch_or_images_grow(drawn, name, more):
     """Images that need no transposition, whose loads are as wide as its rows are aligned."""
     gpu, call = drawn
     call = replace(call, layout="nhwc")
-    larger = replace(call, **{name: getattr(call, name) + more})
-    assert _predict(larger, gpu).time_s >= _predict(call, gpu).time_s * (1 - 1e-12)
+    laws.require_never_less(call, gpu, **{name: getattr(call, name) + more})
 
 
 @given(calls(), st.integers(1, 50))
@@ -78,26 +72,21 @@ def test_time_never_falls_when_channels_grow_in_one_group(drawn, more):
     gpu, call = drawn
     call = replace(call, groups=1)
     for name in ("in_channels", "out_channels"):
-        larger = replace(call, **{name: getattr(call, name) + more})
-        assert _predict(larger, gpu).time_s >= _predict(call, gpu).time_s * (1 - 1e-12)
+        laws.require_never_less(call, gpu, **{name: getattr(call, name) + more})
 
 
-@given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
+@given(calls(), st.sampled_from(laws.RESOURCES), st.floats(1.001, 20))
 @settings(max_examples=200)
 def test_more_of_any_resource_never_slows_a_convolution(drawn, field, factor):
     gpu, call = drawn
-    more = synperf.what_if(gpu, [f"{field}={factor}x"])
-    assert _predict(call, more).time_s <= _predict(call, gpu).time_s * (1 + 1e-12)
+    laws.require_never_slower(call, gpu, field, factor)
 
 
 @given(calls())
 @settings(max_examples=200)
 def test_a_column_of_one_equals_the_single_call(drawn):
     gpu, call = drawn
-    many = _predict(replace(call, **{name: np.array([getattr(call, name)]) for name in NUMBERS}), gpu)
-    one = _predict(call, gpu)
-    for name in COLUMNS:
-        assert getattr(many, name)[0] == getattr(one, name), name
+    laws.require_column_as_call(call, gpu, NUMBERS)
 
 
 @given(st.lists(calls(), min_size=2, max_size=6))
@@ -107,21 +96,17 @@ def test_columns_of_both_kernels_equal_the_single_calls(drawn):
     alike = [replace(call, dtype=first.dtype, layout=first.layout) for _, call in drawn]
     alike.append(replace(first, in_channels=32, out_channels=32, groups=32))
     columns = {name: [getattr(call, name) for call in alike] for name in NUMBERS}
-    many = _predict(replace(first, **columns), gpu)
+    many = laws.predict(replace(first, **columns), gpu)
     for i, call in enumerate(alike):
-        assert many.time_s[i] == _predict(call, gpu).time_s
+        assert many.time_s[i] == laws.predict(call, gpu).time_s
 
 
 @given(calls())
 @settings(max_examples=200)
 def test_work_on_the_sms_is_all_the_work(drawn):
     gpu, call = drawn
-    f = features(FAMILY, call, gpu)
-    assert 0 < f.padding <= 1 + 1e-12
-    assert f.dram_bytes >= f.compulsory_bytes
+    laws.require_all_work(FAMILY, call, gpu)
     assert FAMILY.compulsory_bytes(call) >= call.dtype.bytes * (call.batch + call.out_channels)
-    for demand in f.pipes.values():
-        assert demand.sm_max_s >= demand.gpu_s * (1 - 1e-9)
 
 
 @given(calls())

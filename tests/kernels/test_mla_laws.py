@@ -1,7 +1,6 @@
 """Laws of MLA on every catalog GPU, on random shapes, core and module, absorbed or not."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -15,15 +14,15 @@ from synperf.hardware import keys
 from synperf.kernels import family
 from synperf.kernels.attention_call import MATH
 
+from . import laws
+from .laws import predict
+
 FAMILY = family("mla")
 length = st.one_of(st.integers(1, 300), st.integers(1, 9000), st.integers(1, 2_000_000))
-COLUMNS = ("time_s", "low_s", "high_s", "floor_s", "efficiency", "limiter")
 RESOURCES = ("num_sms", "clock_hz", "dram_bytes_per_s", "l2_bytes", "l2_bytes_per_s", "shared_bytes_per_clk_per_sm",
              "xu_op_per_clk_per_sm")  # fmt: skip
 ENGINES = ("plain", "vllm", "sglang", "trtllm")
 SIZES = ("batch", "q_len", "kv_len", "heads")
-
-predict = partial(synperf.predict, origin="analytical")
 
 
 @st.composite
@@ -48,17 +47,11 @@ def calls(draw):
     return gpu, call
 
 
-def never_less(after, before):
-    return all(getattr(after, b) >= getattr(before, b) * (1 - 1e-12) for b in ("time_s", "low_s", "high_s"))
-
-
 @given(calls())
 @settings(max_examples=100)
 def test_estimates_are_finite_ordered_and_not_below_the_floor(drawn):
     gpu, call = drawn
-    e = predict(call, gpu)
-    assert 0 < e.floor_s <= e.low_s <= e.time_s <= e.high_s < float("inf")
-    assert 0 < e.efficiency < float("inf")
+    laws.require_ordered(predict(call, gpu))
 
 
 @given(calls(), st.sampled_from(SIZES), st.floats(0, 1))
@@ -70,7 +63,7 @@ def test_time_never_falls_when_a_size_grows(drawn, name, how):
     changes = {name: larger}
     if name == "q_len":
         changes["kv_len"] = max(call.kv_len, larger)
-    assert never_less(predict(replace(call, **changes), gpu), predict(call, gpu))
+    laws.require_never_less(call, gpu, **changes)
 
 
 @pytest.mark.parametrize("key", ["a100_sxm", "h100_sxm", "b200_sxm", "rtx_pro_6000_server", "p100_pcie"])
@@ -97,30 +90,21 @@ def test_time_never_falls_along_a_fine_ladder_of_every_size(key, module):
 @settings(max_examples=100)
 def test_a_batch_of_one_equals_the_scalar(drawn):
     gpu, call = drawn
-    columns = replace(call, **{name: np.array([getattr(call, name)]) for name in (*SIZES, "kv_lora_rank", "rope_dim")})
-    one, many = predict(call, gpu), predict(columns, gpu)
-    for name in COLUMNS:
-        assert getattr(many, name)[0] == getattr(one, name), name
+    laws.require_column_as_call(call, gpu, (*SIZES, "kv_lora_rank", "rope_dim"))
 
 
 @given(calls())
 @settings(max_examples=100)
 def test_work_on_the_sms_is_all_the_work(drawn):
     gpu, call = drawn
-    f = features(FAMILY, call, gpu)
-    assert f.padding <= 1 + 1e-12  # padding only adds
-    assert f.load.imbalance >= 1 - 1e-12
-    for demand in f.pipes.values():
-        assert demand.sm_max_s >= demand.gpu_s * (1 - 1e-12)
-    assert f.dram_bytes >= f.compulsory_bytes * (1 - 1e-12)
+    laws.require_all_work(FAMILY, call, gpu)
 
 
 @given(calls(), st.sampled_from(RESOURCES), st.floats(1.001, 20))
 @settings(max_examples=120)
 def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
     gpu, call = drawn
-    more = synperf.what_if(gpu, [f"{field}={factor}x"])
-    assert never_less(predict(call, gpu), predict(call, more))
+    laws.require_never_slower(call, gpu, field, factor)
 
 
 @given(calls())
