@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from .runner import Seen, assert_refused, invoke
@@ -74,6 +74,7 @@ CSV = st.tuples(HEADS, st.one_of(ROWS, st.binary(max_size=60))).map(b"".join)
 
 
 @CALM
+@example(b"\r,family", "out.csv")
 @given(CSV, st.sampled_from(["out.csv", "out.jsonl", None]))
 def test_csv(text, out):
     with empty_folder() as folder:
