@@ -100,7 +100,7 @@ class Course:
                 group["lr"] = rate * group.get("faster", 1.0)
             loss = (self._over(self.see(rows[batch]) - times[batch], batch) - 1.0).abs().mean()
             self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
             self.optimizer.step()
 

@@ -15,10 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from .course import Course, Progress, torch
+from ...errors import MissingExtraError
+from .course import Course, Progress
 from .data import Table
 from .seen import Seen
 from .settings import Settings
+
+try:
+    import torch
+except ModuleNotFoundError as missing:
+    raise MissingExtraError.of("training", "train") from missing
 
 COPIES = 4  # of a row, with as many shares
 LEAST_GPUS = 3  # that a call was timed on: fewer do not tell a share from an error of the network
