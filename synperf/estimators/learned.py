@@ -26,7 +26,7 @@ from ..hardware.rates import rates as rates_of
 from ..hardware.twins import kin
 from ..kernels import KernelFamily
 from ..kernels.base import take, values_of
-from ..kernels.dispatch import PLAIN, resolve
+from ..kernels.dispatch import PLAIN, measured_as, resolve
 from ..numeric import Number, maximum
 from ..version import VERSION
 from .analytical import LIMITERS, slowest
@@ -88,6 +88,7 @@ class Wanted(NamedTuple):
     variant: str
     maker: str = ""  # of the GPU; "" where it does not matter
     kin: str = ""  # what it shares with GPUs that run the same kernels; "" where it does not matter
+    measured_as: str = ""  # the kernel's name in measured rows, where it is another
 
 
 def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
@@ -107,7 +108,9 @@ def _wanted(
 ) -> Wanted:
     label = resolve(kind.name, dtype, gpu.compute_capability, engine, kernel)
     ridge, kind_of_gpu = rates_of(gpu, math).ridge_flop_per_byte, kin(gpu.compute_capability)
-    return Wanted(gpu.key, ridge, dtype, *label, variant, gpu.maker, kind_of_gpu)
+    in_rows = measured_as(kind.name, *label, dtype)
+    other = "" if in_rows == label[1] else in_rows
+    return Wanted(gpu.key, ridge, dtype, *label, variant, gpu.maker, kind_of_gpu, other)
 
 
 def of_any_balance(want: Wanted) -> Wanted:
@@ -218,7 +221,7 @@ def _of_other_kernels(weights: Weights, want: Wanted) -> str:
     known = sorted(groups - {"*"})
     if not known or want.engine == "plain":
         return ""
-    if want.kernel in known:
+    if {want.kernel, want.measured_as} & set(known):
         gpus = ", ".join(sorted(_measured([card for card, _ in pairs], served)))
         return f"learned: nobody measured {want.kernel} on this GPU; the network for {served} knows {gpus}"
     return f"learned: nobody measured {want.kernel}; the networks for {served} know {', '.join(known)}"
@@ -362,12 +365,13 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     general network, where GPUs of its kind or of several others ran the kernel, and last the middle of all kernels
     there, in families that have one: a kernel may behave on one kind of GPU as on no other.
     """
-    gpu, ridge, dtype, engine, kernel, *_ = want
-    if engine == PLAIN:  # no engine: the analytical estimate by definition
+    if want.engine == PLAIN:  # no engine: the analytical estimate by definition
         return None
     pairs, served = _serving(weights, want)
+    want, renamed = _as_measured(pairs, want)
+    gpu, ridge, dtype, engine, kernel, *_ = want
     outside = () if served is dtype else ("dtype",)
-    said = () if served is dtype else (f"learned: {dtype} answers as {served}",)
+    said = renamed if served is dtype else (*renamed, f"learned: {dtype} answers as {served}")
     measured = _measured([card for card, _ in pairs], served)
     away = () if gpu in measured else ("gpu",)
     is_far = ridge > 0 and gpu not in measured and _is_far(ridge, *_ridges(measured, served))
@@ -392,6 +396,14 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                     varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
+
+
+def _as_measured(pairs: Iterable[tuple[NetworkCard, Network]], want: Wanted) -> tuple[Wanted, tuple[str, ...]]:
+    """The kernel by its name in measured rows, where no network knows its own, and the sentence that says so."""
+    if not want.measured_as or any(f"*.{want.kernel}" in card.groups for card, _ in pairs):
+        return want, ()
+    said = f"learned: {want.kernel} as {want.measured_as}, whose times hold the launch on an idle GPU"
+    return want._replace(kernel=want.measured_as), (said,)
 
 
 def _is_of_others_alone(card: NetworkCard, group: str, want: Wanted) -> bool:

@@ -84,14 +84,14 @@ def kept(predictor: object) -> Mapping[str, str]:
 
 
 def general(settings: Any = None, name: str = GENERAL) -> Recipe:
-    """The recipe of the shipped general network; `settings` as `synperf.training.learned.fit.Settings`."""
-    data, training = _needing("data"), _needing("fit")
+    """The recipe of the shipped general network; `settings` as `synperf.training.learned.settings.Settings`."""
+    data, training, settings_of = _needing("data"), _needing("fit"), _needing("settings").Settings.for_rows
 
     def fit(rows: Rows, devices: Devices, seed: int) -> Predictor:
         cards, networks = [], []
         for part, index in by_part(rows):
             table = data.table(rows.take(index), devices)
-            chosen = settings or training.Settings.for_rows(len(table), str(rows.family[0]))
+            chosen = settings or settings_of(len(table), str(rows.family[0]))
             networks.append(training.fit(table, chosen, seed, known=False))
             cards.append(_card(part, networks[-1], len(table), _needing("kinds").alone(table)))
         return General(_weights(str(rows.family[0]), seed, cards, networks))

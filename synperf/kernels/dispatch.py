@@ -108,6 +108,21 @@ def _right(family: str, names: Sequence[str], compute_capability: str) -> str:
     return f"{family} has kernels there for {', '.join(known) or 'no format'}"
 
 
+@lru_cache(maxsize=1024)
+def measured_as(family: str, engine: str, kernel: str, dtype: DType) -> str:
+    """The name that a kernel has in measured rows: its own, where no rule of the engine says another.
+
+    Rows whose times hold the launch on an idle GPU have one, whatever kernel of a library ran.
+    """
+    rules = [] if family in LOADED else _rules(engine).get(family, [])
+    named = (
+        rule["measured_as"]
+        for rule in rules
+        if rule["kernel"] == kernel and dtype in rule["dtype"] and "measured_as" in rule
+    )
+    return str(next(named, kernel))
+
+
 def _runs_on(rule: dict[str, Any], engine: str, compute_capability: str) -> bool:
     """Whether a rule holds on GPUs of the capability's maker."""
     makers = rule.get("makers", _rules(engine).get("makers", [NVIDIA]))

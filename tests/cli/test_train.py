@@ -13,7 +13,7 @@ from synperf.errors import FieldError, FileFormatError
 from synperf.estimators.weights import read, read_own
 from synperf.measurements import read_file
 from synperf.training.learned import shipped
-from synperf.training.learned.fit import Settings
+from synperf.training.learned.settings import Settings
 from synperf.units import format_percent
 
 from ..training.learned.toy_rows import rows

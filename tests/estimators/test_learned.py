@@ -8,6 +8,7 @@ from msgspec import structs
 
 from synperf import (
     Attention,
+    Conv,
     Copy,
     Elementwise,
     LayerNorm,
@@ -238,6 +239,28 @@ def test_a_measured_kernel_on_its_gpu_is_learned_and_knows_that(call, gpu):
     assert (found.origin, {"gpu", "kernel", "batch"} & {*found.outside}) == ("learned", set())
     assert found.floor_s <= found.low_s <= found.time_s <= found.high_s
     assert not any("no weights" in said or "nobody measured" in said for said in found.assumptions)
+
+
+CONV = Conv(
+    batch=16, in_channels=64, out_channels=96, height=28, width=28, kernel_h=3, kernel_w=3, padding=1, dtype="fp32"
+)
+AS_MEASURED = "learned: cudnn as torch_fp32, whose times hold the launch on an idle GPU"
+
+
+def test_a_kernel_that_rows_call_otherwise_has_their_time_and_its_own_name():
+    found, rows = (predict(replace(CONV, kernel=kernel), "p100_pcie") for kernel in (None, "torch_fp32"))
+    assert (found.engine, found.kernel, rows.kernel) == ("torch", "cudnn", "torch_fp32")
+    assert (found.time_s, found.low_s, found.high_s) == (rows.time_s, rows.low_s, rows.high_s)
+    assert {found.origin, rows.origin} == {"learned"}
+    assert not {"gpu", "kernel"} & {*found.outside}
+    assert AS_MEASURED in found.assumptions
+    assert AS_MEASURED not in rows.assumptions
+
+
+def test_weights_that_know_a_kernel_by_its_own_name_are_asked_by_it():
+    want = Wanted("h100_sxm", 0.0, DType.BF16, "vllm", "cublas", "", measured_as="deepgemm")
+    found, own = choose(WEIGHTS, want), choose(WEIGHTS, want._replace(measured_as=""))
+    assert (found.group, found.assumptions) == (own.group, own.assumptions)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
 from ...evaluation.metrics import Errors
 from ...numeric import concatenated
 from .data import Table
-from .fit import origins
 from .kinds import alone, kind_of
 from .regimes import Spread, regimes, scaled_by_band, widening
+from .seen import origins
 from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold, without_largest
 from .unseen import Case, unseen
 

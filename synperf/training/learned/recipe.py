@@ -12,7 +12,8 @@ from ...measurements import Rows
 from ..recipe import Devices, Predictor, Recipe, by_part
 from .cards import errors
 from .data import table
-from .fit import Settings, fit
+from .fit import fit
+from .settings import Settings
 
 
 def hybrid(

@@ -25,8 +25,10 @@ from ...version import VERSION
 from ..recipe import Devices, by_part
 from ..shapes import shapes
 from .cards import Judged, Spreads, cards, tables_card
+from .course import other_training, require_same
 from .data import HELD_OUT, Table, table
-from .fit import Settings, fit, marks, other_training, require_same
+from .fit import fit, marks
+from .settings import Settings
 from .stages import FEW_SHAPES, TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
@@ -58,7 +60,7 @@ class Training:
         if self.work is not None and self.resume:
             self._check_states(self.work, {stage.name: stage for stage in stages})
         ordered = sorted(stages, key=lambda stage: -len(stage.rows) * self._settings(stage).cost)
-        total = sum(self._settings(stage).epochs for stage in stages)
+        total = sum(self._settings(stage).passes for stage in stages)
         with ThreadPoolExecutor(self.side_by_side) as pool:
             running = {stage.name: pool.submit(self._network, stage, total) for stage in ordered}
             try:

@@ -15,7 +15,7 @@ import numpy as np
 from ...estimators.weights import GENERAL, KNOWN
 from ...hardware.twins import TWINS
 from .data import Table
-from .fit import Settings
+from .settings import Settings
 
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
 ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost

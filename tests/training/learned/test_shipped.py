@@ -15,7 +15,7 @@ from synperf.estimators.weights import KNOWN, read
 from synperf.hardware import DType
 from synperf.kernels import family
 from synperf.training.learned import shipped
-from synperf.training.learned.fit import Settings
+from synperf.training.learned.settings import Settings
 from synperf.training.learned.shipped import Training, train, write
 
 from .toy_rows import FACTORS, rows
