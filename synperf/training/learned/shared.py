@@ -1,7 +1,7 @@
 """What one call took longer on every GPU, and no field tells: how much each had of it, and rows that had another's.
 
-NeuSight's convolutions were timed in one order on five GPUs. Each time holds an overhead, from none to all of what is
-the GPU's own (0.28 ms on an A100, 0.76 ms on a P100): the same share on all five, whatever kernels they ran, spread
+NeuSight timed the same convolutions on five GPUs. Each time holds an overhead, from none to all of what is the GPU's
+own (0.28 ms on an A100, 0.76 ms on a P100): the same share on all five, whatever kernels they ran, spread
 evenly, and without relation to the call's sizes. A network that is fitted to such times learns them by heart. So the
 shares are fitted with a network, time = base x exp(network) + overhead of the GPU x share of the call, and another
 network sees every row with the shares of other calls in the place of its own. It learns the time that is off least
