@@ -13,7 +13,7 @@ from ..hardware.fields import show
 from ..kernels import families
 from .weights import Regime
 
-FORMAT = 1
+FORMAT = 2
 SHARES = (0.02, 1.5)  # of a published rate that a GPU may sustain; above 1 where the data sheet is modest
 LONGEST_FLOOR_S = 1e-2
 MOST_LOG = 5.0  # of a correction: a factor of 148
@@ -67,6 +67,7 @@ class Residual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     point_engines: tuple[str, ...]
     heights: tuple[float, ...]
     length: float  # of a bump
+    peaked: bool  # whether bumps are peaks, which fall off at once along every coordinate
     own: float  # how much more a bump counts for its own engine
     low: float  # the sum is cut to what the calibration rows have
     high: float

@@ -135,7 +135,7 @@ def _candidates(part: Part, index: np.ndarray, base: _Base) -> np.ndarray:
         inner, outer = parts.take(kept, kept), parts.take(out, kept)
         low, high = limits(residual[kept])
         for i, candidate in enumerate(CANDIDATES):
-            alpha = solve(inner.covariance(candidate), residual[kept])
+            alpha = solve(inner.covariance(candidate), residual[kept], candidate.noise)
             added = np.clip(outer.covariance(candidate) @ alpha, low, high)
             times[i, out] = _time(fold.seen)[index][out] * np.exp(added)
     bounded: np.ndarray = np.maximum(times, base.final.floor_s[index])

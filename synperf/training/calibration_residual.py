@@ -1,9 +1,11 @@
 """What a network's correction lacks on some rows of one kernel and format: kernel ridge regression in closed form.
 
 The covariance of two rows is a sum: a shift that all share, one of each engine, products of the scaled inputs, products
-of the last hidden layer (a fine-tune of the last layer, pulled to no change), and bumps in the shape's extents.
-A candidate says how large each is in log(time); 0 leaves a part out. Odd rows weigh less, as under Student's t.
-Source: Rasmussen, Williams, "Gaussian Processes for Machine Learning", 2006, sections 2.2 and 9.3.
+of the last hidden layer (a fine-tune of the last layer, pulled to no change), bumps in the shape's extents or in all
+inputs, and peaks in all inputs: times of kernels that choose among tiles and splits jump, where bumps would swing.
+A candidate says how large each is in log(time), 0 leaves a part out, and how noisy rows are. Odd rows weigh less, as
+under Student's t.
+Source: Rasmussen, Williams, "Gaussian Processes for Machine Learning", 2006, sections 2.2, 4.2 and 9.3.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..estimators.calibrated import bumps, scaled_inputs
+from ..estimators.calibrated import bumps, peaks, scaled_inputs
 from ..estimators.calibration_file import Residual
 from ..estimators.network import Network
 from ..kernels import KernelFamily
@@ -24,7 +26,7 @@ NOISE = 0.08  # of log(time): what repeats and sources of one kernel differ by
 FREEDOM = 3.0  # of Student's t
 ROUNDS = 4  # of reweighting
 LENGTH = 0.25  # of a bump, in ranges of the training
-NEAR = 0.2  # of a bump over all inputs, in ranges of the training per input
+NEAR = 0.2  # of a bump over all inputs, and of a peak, in ranges of the training per input
 OWN = 0.25  # how much more a bump counts for its own engine
 _DIGITS = 5  # of a place among all inputs, which a file has hundreds of
 CUT = 0.1  # how far beyond the residuals of its rows a correction may go
@@ -32,7 +34,7 @@ CUT = 0.1  # how far beyond the residuals of its rows a correction may go
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Standard deviations of the parts."""
+    """Standard deviations of the parts, and of what is noise."""
 
     name: str
     shift: float = 0.1
@@ -41,6 +43,8 @@ class Candidate:
     hidden: float = 0.0
     bump: float = 0.0
     near: float = 0.0
+    peak: float = 0.0
+    noise: float = NOISE
 
 
 CANDIDATES = (
@@ -48,8 +52,9 @@ CANDIDATES = (
     Candidate(name="ridge", inputs=0.05),
     Candidate(name="fine-tune", hidden=0.05),
     Candidate(name="kriging", bump=0.1),
-    Candidate(name="near in all inputs", hidden=0.1, near=0.2),
     Candidate(name="near, and linear", inputs=0.035, hidden=0.1, near=0.2),
+    Candidate(name="peaks, and linear", inputs=0.035, hidden=0.1, peak=0.2, noise=0.04),
+    Candidate(name="peaks, of noisy rows", inputs=0.035, hidden=0.1, peak=0.2, noise=0.12),
     Candidate(name="all parts, weak", shift=0.05, engine=0.03, inputs=0.02, hidden=0.03, bump=0.04),
     Candidate(name="all parts", inputs=0.035, hidden=0.06, bump=0.08),
     Candidate(name="all parts, strong", inputs=0.05, hidden=0.1, bump=0.12),
@@ -121,6 +126,7 @@ class Parts:
     hidden: np.ndarray
     bump: np.ndarray
     near: np.ndarray
+    peak: np.ndarray
 
     @classmethod
     def of(cls, standard: Standard, left: View, right: View) -> Parts:
@@ -131,6 +137,7 @@ class Parts:
             hidden=standard.hidden(left) @ standard.hidden(right).T,
             bump=bumps(left.points, right.points, LENGTH),
             near=bumps(left.scaled, right.scaled, _near_length(left)),
+            peak=peaks(left.scaled, right.scaled, _peak_length(left)),
         )
 
     def take(self, left: np.ndarray, right: np.ndarray) -> Parts:
@@ -149,16 +156,18 @@ class Parts:
             total = total + c.bump**2 * (1.0 + OWN * self.same) * self.bump
         if c.near:
             total = total + c.near**2 * (1.0 + OWN * self.same) * self.near
+        if c.peak:
+            total = total + c.peak**2 * (1.0 + OWN * self.same) * self.peak
         return total
 
 
-def solve(covariance: np.ndarray, residual: np.ndarray) -> np.ndarray:
+def solve(covariance: np.ndarray, residual: np.ndarray, noise: float) -> np.ndarray:
     """(rows,) weights of the rows: those of ridge regression, reweighted for odd rows."""
     weight = np.ones(len(residual))
     for _ in range(ROUNDS):
-        alpha = np.linalg.solve(covariance + np.diag(NOISE**2 / weight), residual)
+        alpha = np.linalg.solve(covariance + np.diag(noise**2 / weight), residual)
         rest = residual - covariance @ alpha
-        weight = np.maximum((FREEDOM + 1.0) / (FREEDOM + (rest / NOISE) ** 2), 0.02)
+        weight = np.maximum((FREEDOM + 1.0) / (FREEDOM + (rest / noise) ** 2), 0.02)
     found: np.ndarray = alpha
     return found
 
@@ -171,7 +180,7 @@ def limits(residual: np.ndarray) -> tuple[float, float]:
 def residual_part(c: Candidate, view: View, residual: np.ndarray, part: Part) -> Residual:
     """The fit of a candidate to all rows of a kernel and format, as a file holds it; `part` is one of its parts."""
     standard = Standard.of(view)
-    alpha = solve(Parts.of(standard, view, view).covariance(c), residual)
+    alpha = solve(Parts.of(standard, view, view).covariance(c), residual, c.noise)
     by_input = c.inputs**2 * (standard.inputs(view).T @ alpha)
     by_hidden = c.hidden**2 * (standard.hidden(view).T @ alpha) / standard.scale
     shared = c.shift**2 * alpha.sum() - standard.middle @ by_input - standard.center @ by_hidden
@@ -186,8 +195,9 @@ def residual_part(c: Candidate, view: View, residual: np.ndarray, part: Part) ->
         coordinates=places,
         points=tuple(map(tuple, points.tolist())),
         point_engines=tuple(view.engine.tolist()) if places else (),
-        heights=tuple((max(c.bump, c.near) ** 2 * alpha).tolist()) if places else (),
+        heights=tuple((max(c.bump, c.near, c.peak) ** 2 * alpha).tolist()) if places else (),
         length=length,
+        peaked=bool(c.peak),
         own=OWN,
         low=low,
         high=high,
@@ -196,8 +206,9 @@ def residual_part(c: Candidate, view: View, residual: np.ndarray, part: Part) ->
 
 def _places(c: Candidate, view: View, part: Part) -> tuple[tuple[str, ...], np.ndarray, float]:
     """The inputs that bumps are placed by, where they are, how far they reach; no candidate has bumps of two kinds."""
-    if c.near:
-        return part.network.inputs, view.scaled.round(_DIGITS), _near_length(view)
+    if c.near or c.peak:
+        length = _peak_length(view) if c.peak else _near_length(view)
+        return part.network.inputs, view.scaled.round(_DIGITS), length
     if c.bump and view.points.shape[1]:
         return coordinates(part.kind, part.network), view.points, LENGTH
     return (), np.empty((0, 0)), LENGTH
@@ -206,3 +217,8 @@ def _places(c: Candidate, view: View, part: Part) -> tuple[tuple[str, ...], np.n
 def _near_length(view: View) -> float:
     """Of a bump over all inputs: distances grow with the root of their number."""
     return NEAR * sqrt(view.scaled.shape[1])
+
+
+def _peak_length(view: View) -> float:
+    """Of a peak: its distances grow with the number of inputs."""
+    return NEAR * len(view.scaled.T)

@@ -158,9 +158,9 @@ def changed(found, **fields):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"format": 2}, "format is 2, right would be 1"),
-        ({"format": None}, "right would be 1"),
-        ({"format": True}, "right would be 1"),
+        ({"format": 1}, "format is 1, right would be 2"),
+        ({"format": None}, "right would be 2"),
+        ({"format": True}, "right would be 2"),
         ({"colour": "red"}, "colour"),
         ({"rows": "many"}, r"rows"),
         ({"residuals": {}}, "no residual part"),
