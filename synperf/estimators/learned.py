@@ -59,6 +59,7 @@ class Choice:
     outside: tuple[str, ...]
     assumptions: tuple[str, ...]
     widening: float
+    stretch: float  # of the ends of intervals, in logarithms, beyond the measured range
     digest: str  # the first digits of that of the weights, which name them
     varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
@@ -252,10 +253,12 @@ def finish(
     f, choice, base_s = found.features, found.choice, found.base_s
     single, floor_s = type(base_s) is not np.ndarray, f.floor_s
     time_s = maximum(base_s * (exp(correction) if single else np.exp(correction)), floor_s)
-    low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s, single)
     limiter, _ = slowest(f, found.rates.launch_s)
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
+    low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s, single)
+    if choice.stretch != 1.0 and regimes is choice.regimes:
+        low, high = _stretched((low, high), choice.stretch, outside, len(choice.outside + given), single)
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
@@ -283,6 +286,14 @@ def _spread(ends: _Ends, time_s: Number, single: bool) -> tuple[Number, Number]:
         return low.item(one), high.item(one)
     at = np.searchsorted(bounds, time_s)
     return low[at], high[at]
+
+
+def _stretched(ends: tuple[Number, Number], by: float, outside: Any, said: int, single: bool) -> Any:
+    """Factors to the ends, further apart where more is `outside` than the names said of every call: its own values."""
+    if single:
+        return (ends[0] ** by, ends[1] ** by) if len(outside) > said else ends
+    is_beyond = np.fromiter(map(len, outside), np.intp, len(outside)) > said
+    return tuple(np.where(is_beyond, end**by, end) for end in ends)
 
 
 @lru_cache(maxsize=4096)
@@ -392,8 +403,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 at, regimes = card.groups.index(group), card.regimes.get(group) or card.regimes[""]
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
-                    assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
-                    varied=card.varied, in_turn=IN_TURN in network.inputs,
+                    assumptions=notes, widening=card.widening.get(group, 1.0), stretch=card.stretch,
+                    digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 

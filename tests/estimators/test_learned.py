@@ -115,6 +115,22 @@ def test_a_batch_is_outside_since_no_row_has_one():
     assert many.extrapolating.tolist() == [False, True]
 
 
+def test_intervals_are_stretched_where_a_call_is_beyond_what_was_measured_and_there_alone():
+    networks = tuple(structs.replace(one, stretch=2.0) for one in WEIGHTS.card.networks)
+    wider = Weights(card=structs.replace(WEIGHTS.card, networks=networks), networks=WEIGHTS.networks)
+    m, n = np.array([64, 2**20, 64]), np.full(3, 4096)
+    call = Gemm(m=m, n=n, k=n, batch=np.array([1, 1, 3]), engine="vllm")
+    before, after = estimate(GEMM, call, H100, WEIGHTS), estimate(GEMM, call, H100, wider)
+    times = np.array([1.0, 2.0, 2.0])
+    assert np.log(after.high_s / after.time_s) == pytest.approx(times * np.log(before.high_s / before.time_s))
+    assert after.low_s == pytest.approx(
+        np.maximum(after.time_s * (before.low_s / before.time_s) ** times, after.floor_s)
+    )
+    for i in range(3):
+        one = estimate(GEMM, Gemm(m=int(m[i]), n=4096, k=4096, batch=int(call.batch[i]), engine="vllm"), H100, wider)
+        assert (one.low_s, one.high_s) == pytest.approx((after.low_s[i], after.high_s[i]), rel=1e-5)
+
+
 def test_columns_are_the_calls_one_by_one():
     m = np.array([1, 17, 128, 4096, 2**20])
     many = answer(m=m, n=np.full(5, 4096), k=np.full(5, 1000))

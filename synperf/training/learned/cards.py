@@ -14,9 +14,20 @@ from ...evaluation.metrics import Errors
 from ...numeric import concatenated
 from .data import Table
 from .kinds import alone, kind_of
-from .regimes import Spread, regimes, scaled_by_band, widening
+from .regimes import Spread, regimes, scaled_by_band, stretch, widening
 from .seen import origins
-from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold, without_largest
+from .stages import (
+    ROWS_GENERAL,
+    ROWS_LEFT_OUT,
+    TABLES,
+    few,
+    has_few_shapes,
+    left_out,
+    num_folds,
+    without,
+    without_fold,
+    without_largest,
+)
 from .unseen import Case, unseen
 
 
@@ -30,12 +41,12 @@ class Judged:
     is_new: np.ndarray
 
     @classmethod
-    def of(cls, part: str, data: Table, networks: Mapping[str, Network]) -> Judged:
+    def of(cls, part: str, data: Table, networks: Mapping[str, Network], num_shapes: int) -> Judged:
         """By the network of a format that knows GPUs; where shapes are few by those that miss the shape.
 
         The largest calls by the one that misses them, where there is one.
         """
-        folds = [(i, others) for i, others in data.folds(FOLDS) if without_fold(part, i) in networks]
+        folds = [(i, others) for i, others in data.folds(num_folds(num_shapes)) if without_fold(part, i) in networks]
         by = np.zeros(len(data), dtype=np.intp)
         if not folds:
             smaller = [networks[name] for name in (without_largest(part),) if name in networks]
@@ -47,6 +58,11 @@ class Judged:
         found = tuple(networks[without_fold(part, i)] for i, _ in folds)
         return cls(data=data, networks=found, by=by, is_new=np.ones(len(data), dtype=bool))
 
+    @property
+    def by_folds(self) -> bool:
+        """Whether networks tell that each miss a part of the shapes: some of these are beyond all others."""
+        return len(self.networks) > 1 and bool(self.is_new.all())
+
     def by_network(self) -> Iterator[tuple[Network, np.ndarray]]:
         """(network, mask of its rows)."""
         for place, network in enumerate(self.networks):
@@ -54,12 +70,13 @@ class Judged:
 
 
 def cards(
-    part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, seed: int
+    part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, num_shapes: int, seed: int
 ) -> Iterator[NetworkCard]:
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
-    judged = Judged.of(part, data, networks)
-    rows = len(data) if judged.is_new.all() else int((~data.held_out).sum())
-    yield _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
+    judged = Judged.of(part, data, networks, num_shapes)
+    rows = len(data) if has_few_shapes(num_shapes) else int((~data.held_out).sum())
+    card = _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
+    yield msgspec.structs.replace(card, stretch=spreads.stretch[part])
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
@@ -85,11 +102,14 @@ def _alone(network: Network, data: Table) -> Judged:
 class Spreads:
     """The errors of every group of the networks that know GPUs, by format."""
 
-    by_part: Mapping[str, Mapping[str, Spread]]
+    by_part: Mapping[str, Mapping[str, Spread]]  # of calls inside the measured range
+    stretch: Mapping[str, float]  # by format, of intervals beyond it
 
     @classmethod
     def of(cls, judged: Mapping[str, Judged]) -> Spreads:
-        return cls(by_part={part: _spreads(own) for part, own in judged.items()})
+        every = {part: _spreads(own) for part, own in judged.items()}
+        inside = {part: {name: s.inside for name, s in groups.items()} for part, groups in every.items()}
+        return cls(by_part=inside, stretch=stretch(every))
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
@@ -108,9 +128,13 @@ def _spreads(judged: Judged) -> dict[str, Spread]:
         for name, index in origins(judged.data, known=True).rows_of.items():
             rows = judged.data.take(own := index[mask[index]])
             if len(own) and name in network.groups:
-                correction = network.correction(rows.logs, network.groups.index(name))
+                group = network.groups.index(name)
+                correction = network.correction(rows.logs, group)
                 time_s, apart = rows.base_s * np.exp(correction), rows.target - correction
-                spread = Spread(time_s=time_s, apart=apart, held_out=judged.is_new[own], shape=rows.shape)
+                outside = judged.by_folds & np.any(network.outside(rows.logs, group), axis=1)
+                spread = Spread(
+                    time_s=time_s, apart=apart, held_out=judged.is_new[own], shape=rows.shape, outside=outside
+                )
                 found.setdefault(name, []).append(spread)
     return {name: Spread(**concatenated(parts)) for name, parts in found.items()}
 

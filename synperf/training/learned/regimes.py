@@ -5,13 +5,14 @@ how the errors are distributed. So the errors of a group and band are divided by
 |log(measured / predicted)| over all its rows; the ends of the interval are quantiles of what is left, over all held-out
 rows of the regime; and each group gets them back times its own size. Errors of one shape go together: a regime has
 thousands of rows of some tens of shapes, which say as much as their number, so its quantiles are drawn towards those of
-all regimes.
+all regimes. Calls beyond the range that the rows of their group have are worse known: their errors stand apart, and the
+ends of the interval are stretched there by how much further these go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -29,12 +30,45 @@ LEAST_SIZE = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Errors of one group: predicted times, log(measured / predicted), rows new to the weights, and their shapes."""
+    """Errors of one group: predicted times, log(measured / predicted), rows new to the weights, and their shapes.
+
+    `outside` are rows beyond the range that the network which tells the errors has seen of the group.
+    """
 
     time_s: np.ndarray
     apart: np.ndarray
     held_out: np.ndarray
     shape: np.ndarray  # a number per shape
+    outside: np.ndarray
+
+    @property
+    def inside(self) -> Spread:
+        """Without the rows that are outside; all rows where too few are left to tell a size."""
+        return self if (~self.outside).sum() < LEAST_OF_GROUP else self.take(~self.outside)
+
+    def take(self, rows: np.ndarray) -> Spread:
+        """Some rows."""
+        return Spread(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+
+def stretch(every: Mapping[str, Mapping[str, Spread]]) -> dict[str, float]:
+    """By format: how much further errors go outside the measured range than inside, in units of their group's size.
+
+    At least 1. A format with few rows outside has the stretch of all together.
+    """
+    outside = {part: _outside(groups) for part, groups in every.items()}
+    shared = _stretch(np.concatenate(list(outside.values())))
+    return {part: _stretch(apart) if len(apart) >= LEAST_ROWS else shared for part, apart in outside.items()}
+
+
+def _stretch(apart: np.ndarray) -> float:
+    return _rounded(max(size(apart), 1.0)) if len(apart) >= LEAST_ROWS else 1.0
+
+
+def _outside(groups: Mapping[str, Spread]) -> np.ndarray:
+    """Errors of the rows outside, in units of the size of errors inside, of the groups that have both."""
+    own = [s for name, s in groups.items() if "*" not in name and s.inside is not s]
+    return np.concatenate([np.empty(0), *(s.apart[s.outside] / size(s.inside.apart) for s in own)])
 
 
 def regimes(
@@ -116,7 +150,12 @@ def _size(s: Spread, start: float, end: float) -> float:
     """How far errors go in the band, or in all where the band has few rows."""
     inside = (s.time_s > start) & (s.time_s <= end)
     chosen = s.apart[inside] if inside.sum() >= LEAST_OF_GROUP else s.apart
-    return max(float(np.quantile(np.abs(chosen), 0.8)), LEAST_SIZE)
+    return size(chosen)
+
+
+def size(apart: np.ndarray) -> float:
+    """How far errors go: their 80 % quantile, and at least `LEAST_SIZE`."""
+    return max(float(np.quantile(np.abs(apart), 0.8)), LEAST_SIZE)
 
 
 def _rounded(value: float) -> float:

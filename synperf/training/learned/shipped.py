@@ -29,7 +29,7 @@ from .course import other_training, require_same
 from .data import HELD_OUT, Table, table
 from .fit import fit, marks
 from .settings import Settings
-from .stages import FEW_SHAPES, TABLES, Stage, stages
+from .stages import TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
 Progress = Callable[[str, int, int], None]  # (stage, epochs done, of all)
@@ -108,7 +108,7 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
         raise FieldError("rows: all are test rows, or were chosen by an error; right would be some that are neither")
     parts = {part: rows.take(index) for part, index in by_part(rows)}
     tables = {part: table(own, devices) for part, own in parts.items()}
-    few = {part: len(shapes(own)[0]) < FEW_SHAPES for part, own in parts.items()}
+    num_shapes = {part: len(shapes(own)[0]) for part, own in parts.items()}
     seed, has_tables = training.seed, len(names(family, tables=training.tables)) > 1
     _check_held_out(tables, has_tables=has_tables)
     networks = training.networks(
@@ -116,16 +116,16 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
             stage
             for part, data in tables.items()
             for stage in stages(
-                family, part, data, seed, few_shapes=few[part], tables=has_tables, general=training.general
+                family, part, data, seed, num_shapes=num_shapes[part], tables=has_tables, general=training.general
             )
         ]
     )
-    spread = Spreads.of({part: Judged.of(part, data, networks) for part, data in tables.items()})
+    spread = Spreads.of({part: Judged.of(part, data, networks, num_shapes[part]) for part, data in tables.items()})
     made = {
         family: [
             msgspec.structs.replace(card, varied=_varied(parts[part]))
             for part, data in tables.items()
-            for card in cards(part, data, networks, spread, seed)
+            for card in cards(part, data, networks, spread, num_shapes[part], seed)
         ]
     }
     if has_tables:

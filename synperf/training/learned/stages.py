@@ -18,10 +18,11 @@ from .data import Table
 from .settings import Settings
 
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
+ROWS_FOLD = 8000  # for those that only measure what one of few shapes costs that is new: their error is not of rows
 ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
-ROWS_FOLD = 4000  # for those that only measure what new shapes cost
-FEW_SHAPES = 100  # of which one in ten is too much to lose, and says too little
-FOLDS = 4
+FEW_SHAPES = 100  # of which one in ten is too much to lose
+SOME_SHAPES = 200  # of which one in ten says too little of how errors are spread
+FOLDS_OF_FEW, FOLDS_OF_SOME = 8, 4
 TABLES = "tables"  # the larger network of a format
 
 
@@ -36,25 +37,27 @@ class Stage:
 
 
 def stages(
-    family: str, part: str, data: Table, seed: int, *, few_shapes: bool, tables: bool, general: bool = True
+    family: str, part: str, data: Table, seed: int, *, num_shapes: int, tables: bool, general: bool = True
 ) -> Iterator[Stage]:
     """The known network, and with `general`, where there are several GPUs, the general one and those without some.
 
     With `tables` there is a larger network, which measured tables of the family are interpolated with.
-    Where there are `few_shapes`, the known network is fitted to all of them, and others that each miss a part of the
-    shapes tell how far errors go on new ones. Where larger calls than measured are to be answered, one that misses the
-    largest tells how far they go there.
+    Where there are few shapes, the known network is fitted to all of them. Where those that are held out would say too
+    little of new ones, others like it that each miss a part of the shapes tell how far errors go there. Where larger
+    calls than measured are to be answered, one that misses the largest tells how far they go there.
     """
     fitted = data.take(~data.held_out)
+    few_shapes, has_largest = has_few_shapes(num_shapes), bool(data.largest.any())
     known = data if few_shapes else fitted
     yield Stage(name=f"{part}.{KNOWN}", rows=known, known=True, settings=Settings.for_rows(len(known), family))
-    for fold, others in data.folds(FOLDS) if few_shapes else ():
-        rows = data.take(few(data, others, ROWS_FOLD, seed))
+    has_folds = few_shapes or (num_shapes < SOME_SHAPES and not has_largest)
+    for fold, others in data.folds(num_folds(num_shapes)) if has_folds else ():
+        rows = data.take(few(data, others, ROWS_FOLD, seed) if few_shapes else others)
         name = without_fold(part, fold)
-        yield Stage(name=name, rows=rows, known=True, settings=Settings.that_measure(len(rows), family))
+        yield Stage(name=name, rows=rows, known=True, settings=Settings.for_rows(len(rows), family))
     if tables:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
-    if data.largest.any() and not few_shapes:
+    if has_largest and not few_shapes:
         rows = data.take(~(data.held_out | data.largest))
         settings = Settings.that_measure(len(rows), family)
         yield Stage(name=without_largest(part), rows=rows, known=True, settings=settings)
@@ -66,6 +69,16 @@ def stages(
         others = ~np.isin(data.gpu.astype(str), gpus)
         rows = data.take(few(data, others, ROWS_LEFT_OUT, seed))
         yield Stage(name=without(part, gpus), rows=rows, known=False, settings=Settings.that_measure(len(rows), family))
+
+
+def has_few_shapes(num_shapes: int) -> bool:
+    """Whether the network that answers is fitted to all shapes, since each of them matters."""
+    return num_shapes < FEW_SHAPES
+
+
+def num_folds(num_shapes: int) -> int:
+    """In how many parts shapes are left out; of few, a part is as small as it can be."""
+    return FOLDS_OF_FEW if has_few_shapes(num_shapes) else FOLDS_OF_SOME
 
 
 def without_fold(part: str, fold: int) -> str:

@@ -95,4 +95,5 @@ def _spread(cases: Iterable[Case]) -> Spread:
     some = list(cases)
     columns = {name: np.concatenate([getattr(case, name) for case in some]) for name in ("time_s", "apart")}
     size = len(columns["apart"])
-    return Spread(**columns, held_out=np.ones(size, dtype=bool), shape=np.zeros(size, dtype=np.uint32))
+    every = np.ones(size, dtype=bool)
+    return Spread(**columns, held_out=every, shape=np.zeros(size, dtype=np.uint32), outside=~every)

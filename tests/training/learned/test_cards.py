@@ -1,6 +1,6 @@
 """Which network tells how far errors go on a row: never one that was fitted to the shape of the row."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -8,25 +8,45 @@ import pytest
 pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from synperf import hardware
-from synperf.training.learned.cards import Judged
+from synperf.training.learned import regimes
+from synperf.training.learned.cards import Judged, Spreads
 from synperf.training.learned.data import table
 from synperf.training.learned.stages import stages
 
-from .toy_rows import rows
+from .toy_rows import FACTORS, rows
 
 DATA = table(rows(), {key: hardware.gpu(key) for key in ("h100_sxm", "l40s")})
 
 
-def made(*, few_shapes, tables=True):
-    found = stages("gemm", "bf16", DATA, 0, few_shapes=few_shapes, tables=tables)
+FEW, SOME, MANY = 50, 150, 300
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Off:
+    """A network that is off by one factor on every row, and by a greater one where m is beyond a limit."""
+
+    apart: float  # log(measured / predicted)
+    beyond: float = 0.0
+    limit: float = np.inf
+    groups = tuple(f"{gpu}.{engine}.cublas" for gpu, engine in FACTORS)
+
+    def correction(self, logs, group):
+        factor = tuple(FACTORS.values())[group]
+        return np.log(factor) - np.where(self.outside(logs, group)[:, 0], self.beyond, self.apart)
+
+    def outside(self, logs, _):
+        return logs[:, [DATA.names.index("m")]] > np.log(self.limit)
+
+
+def made(num_shapes, *, tables=True):
+    found = stages("gemm", "bf16", DATA, 0, num_shapes=num_shapes, tables=tables)
     return {stage.name: stage.rows for stage in found}
 
 
-def test_where_shapes_are_few_every_row_is_new_to_the_network_that_judges_it():
-    found = made(few_shapes=True)
-    assert len(found["bf16.known"]) == len(DATA)
-    judged = Judged.of("bf16", DATA, found)
-    assert len(judged.networks) == 4
+@pytest.mark.parametrize(("num_shapes", "parts"), [(FEW, 8), (SOME, 4)])
+def test_unless_shapes_are_many_every_row_is_new_to_the_network_that_judges_it(num_shapes, parts):
+    judged = Judged.of("bf16", DATA, made(num_shapes), num_shapes)
+    assert len(judged.networks) == parts
     assert judged.is_new.all()
     for fitted, mask in judged.by_network():
         assert mask.any()
@@ -34,21 +54,50 @@ def test_where_shapes_are_few_every_row_is_new_to_the_network_that_judges_it():
         assert set(fitted.shape) | set(DATA.shape[mask]) == set(DATA.shape)
 
 
-def test_else_the_network_that_answers_is_judged_by_the_rows_that_are_held_out():
-    found = made(few_shapes=False)
-    judged = Judged.of("bf16", DATA, found)
+@pytest.mark.parametrize("num_shapes", [FEW, SOME, MANY])
+def test_the_network_that_answers_is_fitted_to_all_shapes_where_they_are_few(num_shapes):
+    fitted = made(num_shapes)["bf16.known"]
+    assert set(fitted.shape) == set(DATA.shape if num_shapes == FEW else DATA.shape[~DATA.held_out])
+
+
+def test_where_shapes_are_many_the_network_that_answers_is_judged_by_the_rows_that_are_held_out():
+    found = made(MANY)
+    judged = Judged.of("bf16", DATA, found, MANY)
     assert judged.networks == (found["bf16.known"],)
     assert np.array_equal(judged.is_new, DATA.held_out)
-    assert not set(found["bf16.known"].shape) & set(DATA.shape[judged.is_new])
+
+
+def spreads(num_shapes, network):
+    names = ["bf16.known", *(f"bf16.fold{i}" for i in range(8))] if num_shapes < MANY else ["bf16.known"]
+    return Spreads.of({"bf16": Judged.of("bf16", DATA, dict.fromkeys(names, network), num_shapes)})
+
+
+def test_calls_beyond_the_measured_range_stand_apart_and_stretch_the_interval_there(monkeypatch):
+    monkeypatch.setattr(regimes, "LEAST_ROWS", 100)
+    found = spreads(SOME, Off(apart=0.02, beyond=0.05, limit=2.0**9))
+    for group in Off.groups:
+        assert found.by_part["bf16"][group].apart == pytest.approx(0.02)
+    assert found.stretch == {"bf16": pytest.approx(2.5)}
+
+
+def test_where_shapes_are_many_no_call_stands_apart():
+    found = spreads(MANY, Off(apart=0.02, beyond=0.05, limit=2.0**9))
+    assert {round(float(e), 6) for e in found.by_part["bf16"]["l40s.vllm.cublas"].apart} == {0.02, 0.05}
+    assert found.stretch == {"bf16": 1.0}
+
+
+def test_errors_that_go_no_further_outside_stretch_nothing(monkeypatch):
+    monkeypatch.setattr(regimes, "LEAST_ROWS", 100)
+    assert spreads(SOME, Off(apart=0.05, beyond=0.02, limit=2.0**9)).stretch == {"bf16": 1.0}
 
 
 def test_networks_beside_the_known_one_are_fitted_to_no_held_out_shape():
     for name in ("bf16.tables", "bf16.general"):
-        assert not made(few_shapes=True)[name].held_out.any()
+        assert not made(FEW)[name].held_out.any()
 
 
 def test_the_network_of_measured_tables_is_there_only_where_it_is_asked_for():
-    assert set(made(few_shapes=False)) - set(made(few_shapes=False, tables=False)) == {"bf16.tables"}
+    assert set(made(MANY)) - set(made(MANY, tables=False)) == {"bf16.tables"}
 
 
 def test_one_shape_makes_no_folds():
@@ -59,8 +108,8 @@ def test_one_shape_makes_no_folds():
 
 def test_where_larger_calls_are_asked_than_measured_the_largest_are_judged_by_a_network_that_misses_them():
     data = replace(DATA, saturating=("m",))
-    found = {stage.name: stage for stage in stages("gemm", "bf16", data, 0, few_shapes=False, tables=False)}
-    judged = Judged.of("bf16", data, {name: stage.rows for name, stage in found.items()})
+    found = {stage.name: stage for stage in stages("gemm", "bf16", data, 0, num_shapes=MANY, tables=False)}
+    judged = Judged.of("bf16", data, {name: stage.rows for name, stage in found.items()}, MANY)
     for gpu in set(data.gpu):
         own = data.gpu == gpu
         assert data.largest[own].sum() == own.sum() // 10
@@ -75,5 +124,5 @@ def test_where_larger_calls_are_asked_than_measured_the_largest_are_judged_by_a_
 
 
 def test_a_network_for_gpus_that_nobody_measured_is_there_only_where_it_is_asked_for():
-    names = {stage.name for stage in stages("gemm", "bf16", DATA, 0, few_shapes=False, tables=False, general=False)}
+    names = {stage.name for stage in stages("gemm", "bf16", DATA, 0, num_shapes=MANY, tables=False, general=False)}
     assert names == {"bf16.known"}

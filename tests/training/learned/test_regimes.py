@@ -12,7 +12,8 @@ from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes, scaled
 def spread(size, time_s, rows=4000, seed=0):
     draw = np.random.default_rng(seed)
     held, shape = np.arange(rows) % 2 == 0, np.arange(rows) // 2 % 60
-    return Spread(time_s=np.full(rows, time_s), apart=size * draw.normal(0, 1, rows), held_out=held, shape=shape)
+    times, apart = np.full(rows, time_s), size * draw.normal(0, 1, rows)
+    return Spread(time_s=times, apart=apart, held_out=held, shape=shape, outside=np.zeros(rows, dtype=bool))
 
 
 def inside(regime, s):
