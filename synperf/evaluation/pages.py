@@ -72,7 +72,10 @@ def _regimes(report: Report) -> str:
     said = f"{len(wrong)} of {len(cells)} cells are outside {MEANT[0]:.0%} to {MEANT[1]:.0%}; the farthest:"
     ends = wrong if len(wrong) <= _WORST else [*wrong[: _WORST // 2], *wrong[-_WORST // 2 :]]
     tables = [
-        _table((name, "rows", "coverage"), [(r.name, f"{r.rows:,}", f"{r.coverage:.1%}") for r in rows])
+        _table(
+            (name, "rows", "shapes", "coverage"),
+            [(r.name, f"{r.rows:,}", f"{r.shapes:,}", f"{r.coverage:.1%}") for r in rows],
+        )
         for name, rows in (("regime", found), ("cell", ends))
     ]
     return f"{tables[0]}\n\n{said}\n\n{tables[1]}"

@@ -16,13 +16,17 @@ from ..hardware import GPU
 from ..kernels import KernelFamily, family
 from ..measurements import Rows
 from ..numeric import concatenated
+from ..training.shapes import numbered
 
 MEASURED = "measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predictions:
-    """One entry per measured row, in seconds. `roofline_s` is the nominal roofline: no floor, no launch."""
+    """One entry per measured row, in seconds. `roofline_s` is the nominal roofline: no floor, no launch.
+
+    `shape` numbers the shapes of rows, see `training.shapes`.
+    """
 
     measured_s: np.ndarray
     time_s: np.ndarray
@@ -31,6 +35,7 @@ class Predictions:
     floor_s: np.ndarray
     roofline_s: np.ndarray
     is_test: np.ndarray
+    shape: np.ndarray
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -70,6 +75,7 @@ def predictions(rows: Rows, gpu: GPU, origin: str | None = None) -> Predictions:
         floor_s=estimate.floor_s,
         roofline_s=roofline(gpu, kind.math(call), kind.flop(call), kind.compulsory_bytes(call)),
         is_test=rows.is_test,
+        shape=numbered(rows),
     )
 
 

@@ -33,6 +33,7 @@ class Regime:
     band: str
     split: str
     rows: int
+    shapes: int  # distinct; errors of one go together, so that a regime of few says little of others
     coverage: float
 
     @property
@@ -63,5 +64,6 @@ def regimes(p: Predictions, gpu: str, engine: str, kernel: str, dtype: str) -> I
             if len(part) >= LEAST_ROWS:
                 yield Regime(
                     gpu=gpu, engine=engine, kernel=kernel, dtype=dtype, band=band, split=split, rows=len(part),
+                    shapes=len(np.unique(part.shape)),
                     coverage=coverage(part.low_s, part.high_s, part.measured_s),
                 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..evaluation import Report, Score
 from ..evaluation.predictions import MEASURED
 from ..evaluation.regimes import LEAST_ROWS, MEANT, Regime
-from ..units import format_percent
+from ..units import counted, format_percent
 from .text import paragraphs, section, table
 
 _HEADS = ("rows", "mean", "median", "P90", "wMAPE", "bias", "covered", "half-width", "below floor", "roofline mean")
@@ -63,7 +63,10 @@ def _held(found: Sequence[Regime], kind: str, in_full: bool) -> str:
         f"{len(found)} {kind} of {LEAST_ROWS:,} rows or more: intervals hold {least} to {most}; "
         f"outside {low} to {high}: {len(wrong)}"
     )
-    lines = [f"{r.name}: {format_percent(r.coverage)} of {r.rows:,}" for r in (found if in_full else wrong)]
+    lines = [
+        f"{r.name}: {format_percent(r.coverage)} of {r.rows:,} rows of {counted(r.shapes, 'shape')}"
+        for r in (found if in_full else wrong)
+    ]
     half = _SHOWN // 2
     return section(head, lines if len(lines) <= _SHOWN else [*lines[:half], "... (all are in --json)", *lines[-half:]])
 

@@ -28,12 +28,28 @@ SCORES = tuple(
 )  # fmt: skip
 REGIMES = tuple(
     Regime(
-        gpu="h100_sxm", engine="vllm", kernel="cublas", dtype="bf16", band=band, split="all", rows=2000, coverage=share
+        gpu="h100_sxm",
+        engine="vllm",
+        kernel="cublas",
+        dtype="bf16",
+        band=band,
+        split="all",
+        rows=2000,
+        shapes=40,
+        coverage=share,
     )
     for band, share in (("up to 100 us", 0.81), ("up to 10 us", 0.7))
 )
 WHOLE = Regime(
-    gpu="all", engine="all", kernel="all", dtype="bf16", band="up to 10 us", split="all", rows=3000, coverage=0.79
+    gpu="all",
+    engine="all",
+    kernel="all",
+    dtype="bf16",
+    band="up to 10 us",
+    split="all",
+    rows=3000,
+    shapes=1,
+    coverage=0.79,
 )
 REPORT = Report(
     family="gemm",
@@ -224,10 +240,10 @@ h100_sxm  1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          
 all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          0 %           50 %
 
 1 regimes of 1,000 rows or more: intervals hold 79 % to 79 %; outside 77 % to 83 %: 0
-  bf16: up to 10 us: 79 % of 3,000
+  bf16: up to 10 us: 79 % of 3,000 rows of 1 shape
 
 2 cells of 1,000 rows or more: intervals hold 70 % to 81 %; outside 77 % to 83 %: 1
-  vllm.cublas.bf16 on h100_sxm, up to 10 us: 70 % of 2,000
+  vllm.cublas.bf16 on h100_sxm, up to 10 us: 70 % of 2,000 rows of 40 shapes
 
 test rows
 gpu        rows  mean  median   P90  wMAPE  bias  covered   half-width  below floor  roofline mean

@@ -18,6 +18,7 @@ def predictions(time_s, inside, is_test):
         floor_s=time_s / 10,
         roofline_s=time_s / 5,
         is_test=np.broadcast_to(is_test, len(time_s)),
+        shape=np.arange(len(time_s)) % 7,
     )
 
 
@@ -30,6 +31,10 @@ def test_bands_are_of_the_estimate_and_their_ends_belong_to_them():
     held = np.repeat([True, False, True, True], LEAST_ROWS)
     shown = [(r.band, r.rows, r.coverage) for r in found(predictions(time_s, held, False))]
     assert shown == [("up to 10 us", 2000, 0.5), ("up to 100 us", 1000, 1.0), ("above 100 us", 1000, 1.0)]
+
+
+def test_a_regime_says_of_how_many_shapes_it_is():
+    assert [r.shapes for r in found(predictions(np.full(LEAST_ROWS, 1e-6), True, False))] == [7]
 
 
 def test_few_rows_are_no_regime():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ...kernels import family
 from ...measurements import Rows
 from ...numeric import concatenated
 from ..recipe import Devices, by_launch
-from ..shapes import shapes
+from ..shapes import numbered
 
 _TEXTS = ("names", "stepped", "saturating")  # of a table, of which there is one for all rows
 SATURATED = 0.9  # the share of training rows below the cut of an input that saturates
@@ -104,15 +103,6 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
         shape=numbered(rows),
         place=index,
     )
-
-
-def numbered(rows: Rows) -> np.ndarray:
-    """(rows,) a number that the shape alone decides (of a GEMM, n x k of its weights), the crc32 of its name."""
-    found, which = shapes(rows)
-    names = ["x".join(str(int(extent)) for extent in shape) for shape in found]
-    numbers = np.array([crc32(f"held out {name}".encode()) for name in names], dtype=np.uint32)
-    own: np.ndarray = numbers[which]
-    return own
 
 
 def some_of_each(rows: Rows, most: int, seed: int) -> np.ndarray:

@@ -10,11 +10,12 @@ pytest.importorskip("torch", reason="training needs the extra [train]")
 from synperf import hardware
 from synperf.errors import FileFormatError
 from synperf.training.learned.cards import errors
-from synperf.training.learned.data import HELD_OUT, numbered, some_of_each, table
+from synperf.training.learned.data import HELD_OUT, some_of_each, table
 from synperf.training.learned.fit import fit
 from synperf.training.learned.seen import origins
 from synperf.training.learned.settings import Settings
 from synperf.training.learned.stages import left_out
+from synperf.training.shapes import numbered
 
 from .toy_rows import rows
 
