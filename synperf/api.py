@@ -14,7 +14,7 @@ from .estimators import Estimate, analytical, learned
 from .estimators.weights import serving
 from .explanation import Explanation, explanation
 from .hardware import GPU, DType
-from .kernels import KernelFamily, by_type, family, name_of
+from .kernels import KernelFamily, families, family, name_of, of_type
 from .kernels.base import Call, call_from, num_calls, take
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def predict(
         PluginError: the file of a family of the user's own raises, or gives no work.
     """
     device = None if gpu is None else _device(gpu)
-    kind = by_type().get(type(call))
+    kind = of_type(type(call))
     if kind is None:
         return _predict_table(call, device, origin, tiles, calibration, weights)
     if device is None:
@@ -154,7 +154,7 @@ def _predict_table(
     from .tables import Plan, is_table, predict_table  # not needed for a single call, and slow to import
 
     if not is_table(table):
-        known = ", ".join(t.__name__ for t in by_type())
+        known = ", ".join(kind.call_type.__name__ for kind in families().values())
         raise FieldError(f"call must be one of {known}, or a table of calls, got {type(table).__name__}")
     profile = None if tiles is None else _profile(tiles)
     estimate = partial(
@@ -211,9 +211,9 @@ def family_of(call: Call) -> KernelFamily:
     Raises:
         FieldError: it is not a call of any family.
     """
-    found = by_type().get(type(call))
+    found = of_type(type(call))
     if found is None:
-        known = ", ".join(t.__name__ for t in by_type())
+        known = ", ".join(kind.call_type.__name__ for kind in families().values())
         raise FieldError(f"call must be one of {known}, got {type(call).__name__}")
     return found
 

@@ -6,6 +6,7 @@ A file of one's own is named by its path; what an installed package offers as an
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..errors import PluginError, UnknownNameError
 from .base import KernelFamily
 from .own import FILES, LOADED
 
-__all__ = ["KernelFamily", "by_type", "families", "family", "installed", "load_family", "name_of"]
+__all__ = ["KernelFamily", "families", "family", "installed", "load_family", "name_of", "of_type"]
 SUFFIX = ".py"  # of what is a path and no name
 
 
@@ -37,9 +38,14 @@ def families() -> dict[str, KernelFamily]:
 
 
 @cache
-def by_type() -> dict[type, KernelFamily]:
-    """Every one of these families by the class of its calls."""
-    return {kind.call_type: kind for kind in families().values()}
+def of_type(call_type: type) -> KernelFamily | None:
+    """The family whose calls have this class, or None. Those that are imported come first: a call of a family that was
+    asked for by name needs no other.
+    """
+    modules = (sys.modules.get(f"{__name__}.{name}") for name in _module_names())
+    imported = (getattr(module, "FAMILY", None) for module in modules)
+    known = {kind.call_type: kind for kind in [*filter(None, imported), *LOADED.values()]}
+    return known.get(call_type) or {kind.call_type: kind for kind in families().values()}.get(call_type)
 
 
 def family(name: str) -> KernelFamily:
@@ -111,7 +117,7 @@ def _kept(made: KernelFamily, file: str) -> KernelFamily:
     for before in [name for name, place in FILES.items() if place == file]:  # the file may have changed its name
         del LOADED[before], FILES[before]
     LOADED[made.name], FILES[made.name] = made, file
-    by_type.cache_clear()
+    of_type.cache_clear()
     return made
 
 

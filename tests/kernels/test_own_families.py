@@ -9,7 +9,7 @@ import synperf
 from synperf import kernels
 from synperf.errors import FieldError, PluginError, UnknownNameError
 from synperf.features import analyse, features
-from synperf.kernels import by_type, families, family, installed, load_family
+from synperf.kernels import families, family, installed, load_family, of_type
 from synperf.kernels.own import LOADED
 from synperf.scheduling import schedule
 
@@ -27,7 +27,7 @@ def test_a_file_is_a_family_under_its_name(tmp_path):
     kind = loaded(tmp_path)
     assert (kind.name, kind.summary, kind.required()) == ("mine", "A row for each CTA", ("rows", "dim"))
     assert kind.field_names() == ("rows", "dim", "dtype", "engine", "kernel")
-    assert family("mine") is families()["mine"] is by_type()[kind.call_type] is kind
+    assert family("mine") is families()["mine"] is of_type(kind.call_type) is kind
 
 
 def test_the_tasks_are_worked_out_in_the_head(tmp_path):
