@@ -21,4 +21,4 @@ def own_families():
 def forget():
     own.LOADED.clear()
     own.FILES.clear()
-    kernels.of_type.cache_clear()
+    kernels._of_type.cache_clear()

@@ -37,11 +37,14 @@ def families() -> dict[str, KernelFamily]:
     return _of_package() | LOADED
 
 
-@cache
 def of_type(call_type: type) -> KernelFamily | None:
-    """The family whose calls have this class, or None. Those that are imported come first: a call of a family that was
-    asked for by name needs no other.
-    """
+    """The family whose calls have this class, or None."""
+    return _of_type(call_type)
+
+
+@cache
+def _of_type(call_type: type) -> KernelFamily | None:
+    """Families that are imported come first: a call of one that was asked for by name needs no other."""
     modules = (sys.modules.get(f"{__name__}.{name}") for name in _module_names())
     imported = (getattr(module, "FAMILY", None) for module in modules)
     known = {kind.call_type: kind for kind in [*filter(None, imported), *LOADED.values()]}
@@ -117,7 +120,7 @@ def _kept(made: KernelFamily, file: str) -> KernelFamily:
     for before in [name for name, place in FILES.items() if place == file]:  # the file may have changed its name
         del LOADED[before], FILES[before]
     LOADED[made.name], FILES[made.name] = made, file
-    of_type.cache_clear()
+    _of_type.cache_clear()
     return made
 
 
