@@ -28,7 +28,7 @@ def memory_family(
     work: Describe = row_work,
     shape: tuple[str, ...] = ("dim",),
     variant: Callable[[Any], str] = lambda _: "",
-    saturating: tuple[str, ...] = (),
+    hidden: tuple[str, ...] = (),
 ) -> KernelFamily:
     """The family of a class of calls; `work` says what a call must read, write and compute."""
     return KernelFamily(
@@ -43,7 +43,7 @@ def memory_family(
         example=example,
         inputs=partial(_inputs, work),
         stepped=STEPPED,
-        saturating=saturating,
+        hidden=lambda _: hidden,
         shape=shape,
         variant=variant,
         math=_math,

@@ -10,8 +10,15 @@ from .memory_traits import Style, l2_held_bytes
 from .memory_work import Work
 
 STEPPED = ("rows", "dim", "tasks_per_sm", "rounds")
-# Of families of which far larger calls are asked than were measured: how often SMs go round no longer matters there.
-SATURATING = ("rows", "values", "tasks_per_sm", "sm_max_tasks", "rounds", "base_over_launch", "working_set")
+# Of families that are asked for far larger calls than any measured one, on GPUs that nobody measured, networks do not see
+# what grows with a call without end; nor what is one number for all calls on a GPU, or nearly so, by which they would
+# learn the measured GPUs by heart: FLOP, which these kernels do not wait for, and what SM and L2 hold.
+_SIZES = ("rows", "dim", "values", "tasks_per_sm", "sm_max_tasks", "rounds", "base_over_launch", "working_set", "fill")
+_OF_GPUS = (
+    "math", "math_over_dram", "fma_time", "xu_time", "tensor_sm_max", "shared_sm_max", "ctas_per_sm", "over_held",
+    "l2_time",
+)  # fmt: skip
+HIDDEN = _SIZES + _OF_GPUS
 MOST_ALIGNED = 128.0  # bytes: a line, that no load or store asks more than
 
 
