@@ -60,7 +60,7 @@ def variant(p: Gemm) -> str | np.ndarray:
     return BATCHED if p.batch > 1 else ""
 
 
-def hidden(p: Gemm) -> tuple[str, ...]:
+def sizes(p: Gemm) -> tuple[str, ...]:
     """Inputs that a network for fp32 does not see, of which far larger products are asked for than were measured."""
     if p.dtype is not DType.FP32:
         return ()

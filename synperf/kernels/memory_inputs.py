@@ -10,15 +10,16 @@ from .memory_traits import Style, l2_held_bytes
 from .memory_work import Work
 
 STEPPED = ("rows", "dim", "tasks_per_sm", "rounds")
-# Of families that are asked for far larger calls than any measured one, on GPUs that nobody measured, networks do not see
-# what grows with a call without end; nor what is one number for all calls on a GPU, or nearly so, by which they would
-# learn the measured GPUs by heart: FLOP, which these kernels do not wait for, and what SM and L2 hold.
-_SIZES = ("rows", "dim", "values", "tasks_per_sm", "sm_max_tasks", "rounds", "base_over_launch", "working_set", "fill")
-_OF_GPUS = (
+# What grows with a call without end. Networks of families that are asked for far larger calls than any measured one do
+# not see it.
+SIZES = ("rows", "dim", "values", "tasks_per_sm", "sm_max_tasks", "rounds", "base_over_launch", "working_set", "fill")
+# What is one number for all calls on a GPU, or nearly so, by which a network would learn the measured GPUs by heart:
+# FLOP and shared memory, which these kernels do not wait for, and what SM and L2 hold. Chosen by leaving GPUs out of
+# NeuSight's training rows.
+OF_GPUS = (
     "math", "math_over_dram", "fma_time", "xu_time", "tensor_sm_max", "shared_sm_max", "ctas_per_sm", "over_held",
     "l2_time",
 )  # fmt: skip
-HIDDEN = _SIZES + _OF_GPUS
 MOST_ALIGNED = 128.0  # bytes: a line, that no load or store asks more than
 
 
@@ -49,3 +50,11 @@ def inputs(w: Work, k: Style, s: Split, gpu: GPU, base_s: Number, waits_s: Numbe
         "xu_time": 1.0 + (w.xu + w.row_xu / w.dim) * sm_share / fp32.xu_op_per_s / base_s,
         "waits": 1.0 + waits_s / base_s,
     }
+
+
+def in_flight(w: Work, s: Split, gpu: GPU) -> dict[str, Number]:
+    """Of rows that are gone over several times: those that all SMs are at together, over L2, where the next pass finds
+    them if they fit.
+    """
+    at_once = minimum(s.tasks, 1.0 * gpu.num_sms * s.ctas_per_sm)
+    return {"in_flight": at_once * s.rows * s.values * w.read / gpu.l2_bytes}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from zlib import crc32
 
@@ -16,7 +16,7 @@ from ...numeric import concatenated
 from ..recipe import Devices, by_launch
 from ..shapes import shapes
 
-_TEXTS = ("names", "stepped", "hidden")  # of a table, of which there is one for all rows
+_TEXTS = ("names", "stepped", "sizes", "of_gpus")  # of a table, of which there is one for all rows
 LARGEST = 0.9  # the share of a GPU's rows that are not among its largest
 HELD_OUT = 10  # one of so many shapes is kept from the weights, for intervals
 WITHOUT: dict[str, tuple[str, ...]] = {
@@ -31,7 +31,8 @@ class Table:
 
     names: tuple[str, ...]
     stepped: tuple[str, ...]  # those of the inputs that a network sees in pieces
-    hidden: tuple[str, ...]  # those that a network does not see, where far larger calls are asked than measured
+    sizes: tuple[str, ...]  # those that no network sees, as far larger calls are asked than measured
+    of_gpus: tuple[str, ...]  # those that one that knows no GPU does not see
     logs: np.ndarray
     base_s: np.ndarray
     time_s: np.ndarray
@@ -61,7 +62,7 @@ class Table:
     def largest(self) -> np.ndarray:
         """(rows,) whether a call is among the largest of its GPU, where still larger ones are to be answered."""
         found = np.zeros(len(self), dtype=bool)
-        for gpu in set(self.gpu) if self.hidden else ():
+        for gpu in set(self.gpu) if self.sizes else ():
             own = self.gpu == gpu
             found |= own & (self.base_s > np.quantile(self.base_s[own], LARGEST))
         return found
@@ -75,14 +76,13 @@ class Table:
     def take(self, rows: np.ndarray) -> Table:
         """Some rows: a mask or an index."""
         own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in _TEXTS}
-        return Table(names=self.names, stepped=self.stepped, hidden=self.hidden, **own)
+        return replace(self, **own)
 
 
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    names, stepped, hidden = (getattr(parts[0], name) for name in _TEXTS)
-    return Table(names=names, stepped=stepped, hidden=hidden, **concatenated(parts))
+    return replace(parts[0], **concatenated(parts))
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
@@ -94,7 +94,8 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
     return Table(
         names=tuple(kept),
         stepped=kind.stepped,
-        hidden=kind.hidden(call),
+        sizes=kind.sizes(call),
+        of_gpus=kind.of_gpus,
         logs=logarithms(kept, base_s),
         base_s=base_s,
         time_s=rows.time_s,

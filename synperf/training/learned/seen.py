@@ -27,7 +27,7 @@ class Seen:
     def of(cls, table: Table, num_pieces: int, *, known: bool) -> Seen:
         """Of the rows of a table; `known` tells GPUs apart."""
         origin = origins(table, known)
-        hidden = np.isin(table.names, table.hidden)
+        hidden = np.isin(table.names, table.sizes if known else (*table.sizes, *table.of_gpus))
         low = table.logs.min(axis=0)
         high = np.where(hidden, low, table.logs.max(axis=0))
         logs = np.minimum(table.logs, high)

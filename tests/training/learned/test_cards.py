@@ -58,7 +58,7 @@ def test_one_shape_makes_no_folds():
 
 
 def test_where_larger_calls_are_asked_than_measured_the_largest_are_judged_by_a_network_that_misses_them():
-    data = replace(DATA, hidden=("m",))
+    data = replace(DATA, sizes=("m",))
     found = {stage.name: stage for stage in stages("gemm", "bf16", data, 0, few_shapes=False, tables=False)}
     judged = Judged.of("bf16", data, {name: stage.rows for name, stage in found.items()})
     for gpu in set(data.gpu):
