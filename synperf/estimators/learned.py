@@ -59,6 +59,7 @@ class Choice:
     outside: tuple[str, ...]
     assumptions: tuple[str, ...]
     widening: float
+    beyond: float  # how far errors may go on calls outside the training rows, as a logarithm; 0 where no further
     digest: str  # the first digits of that of the weights, which name them
     varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
@@ -256,6 +257,10 @@ def finish(
     limiter, _ = slowest(f, found.rates.launch_s)
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
+    extrapolating = bool(outside) if single else np.fromiter(map(bool, outside), np.bool_, len(outside))
+    if choice.beyond:
+        further = (exp if single else np.exp)(choice.beyond * extrapolating)
+        low, high = low / further, high * further
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
@@ -268,7 +273,7 @@ def finish(
         efficiency=f.roofline_s / time_s,
         limiter=LIMITERS[limiter] if single else _NAMES[limiter],
         origin=origin,
-        extrapolating=bool(outside) if single else np.fromiter(map(bool, outside), np.bool_, len(outside)),
+        extrapolating=extrapolating,
         outside=outside,
         assumptions=_said(gpu, found.rates, choice) + kind.assumptions(call, gpu) + _chosen_by_library(given),
         versions={"synperf": VERSION, "weights": choice.digest},
@@ -392,8 +397,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 at, regimes = card.groups.index(group), card.regimes.get(group) or card.regimes[""]
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
-                    assumptions=notes, widening=card.widening.get(group, 1.0), digest=weights.card.sha256[:12],
-                    varied=card.varied, in_turn=IN_TURN in network.inputs,
+                    assumptions=notes, widening=card.widening.get(group, 1.0), beyond=card.beyond,
+                    digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .memory_call import RowCall, set_residual
 from .memory_family import memory_family
-from .memory_inputs import OF_GPUS, SIZES, in_flight
+from .memory_inputs import OF_GPUS, SIZES, of_passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class LayerNorm(RowCall):
 FAMILY = memory_family(
     LayerNorm(rows=4096, dim=4096),
     "y = (x - mean) / deviation * weight + bias, per row",
-    beside=in_flight,
+    beside=of_passes,
     sizes=SIZES,
     of_gpus=OF_GPUS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..hardware import GPU, DType
 from ..hardware.rates import rates
 from ..numeric import Number, ceil_div, common_divisor, maximum, minimum
-from .memory_tasks import Split, missed
+from .memory_tasks import SECTOR_BYTES, Split, missed
 from .memory_traits import Style, l2_held_bytes
 from .memory_work import Work
 
@@ -52,9 +52,12 @@ def inputs(w: Work, k: Style, s: Split, gpu: GPU, base_s: Number, waits_s: Numbe
     }
 
 
-def in_flight(w: Work, s: Split, gpu: GPU) -> dict[str, Number]:
+def of_passes(w: Work, s: Split, gpu: GPU) -> dict[str, Number]:
     """Of rows that are gone over several times: those that all SMs are at together, over L2, where the next pass finds
-    them if they fit.
+    them if they fit. Alignment counts up to a sector: few measured rows have more, and most that are asked for.
     """
     at_once = minimum(s.tasks, 1.0 * gpu.num_sms * s.ctas_per_sm)
-    return {"in_flight": at_once * s.rows * s.values * w.read / gpu.l2_bytes}
+    return {
+        "row_alignment": common_divisor(w.dim * w.value_in, SECTOR_BYTES),
+        "in_flight": at_once * s.rows * s.values * w.read / gpu.l2_bytes,
+    }

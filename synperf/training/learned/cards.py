@@ -19,6 +19,8 @@ from .seen import origins
 from .stages import FOLDS, ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, left_out, without, without_fold, without_largest
 from .unseen import Case, unseen
 
+BEYOND = 0.9  # of the largest calls
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judged:
@@ -31,17 +33,11 @@ class Judged:
 
     @classmethod
     def of(cls, part: str, data: Table, networks: Mapping[str, Network]) -> Judged:
-        """By the network of a format that knows GPUs; where shapes are few by those that miss the shape.
-
-        The largest calls by the one that misses them, where there is one.
-        """
+        """By the network of a format that knows GPUs; where shapes are few by those that miss the shape."""
         folds = [(i, others) for i, others in data.folds(FOLDS) if without_fold(part, i) in networks]
         by = np.zeros(len(data), dtype=np.intp)
         if not folds:
-            smaller = [networks[name] for name in (without_largest(part),) if name in networks]
-            by[data.largest] = len(smaller)
-            is_new = data.held_out | (by > 0)
-            return cls(data=data, networks=(networks[f"{part}.{KNOWN}"], *smaller), by=by, is_new=is_new)
+            return cls(data=data, networks=(networks[f"{part}.{KNOWN}"],), by=by, is_new=data.held_out)
         for place, (_, others) in enumerate(folds):
             by[~others] = place
         found = tuple(networks[without_fold(part, i)] for i, _ in folds)
@@ -59,7 +55,8 @@ def cards(
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
     judged = Judged.of(part, data, networks)
     rows = len(data) if judged.is_new.all() else int((~data.held_out).sum())
-    yield _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
+    card = _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
+    yield msgspec.structs.replace(card, beyond=_beyond(data, networks.get(without_largest(part))))
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
@@ -68,6 +65,16 @@ def cards(
     scores = _scores_of(_alone(general, data), known=False)
     card = _card(part, GENERAL, general, most, scores, found.regimes)
     yield msgspec.structs.replace(card, left_out=found.left_out, alone=alone(data))
+
+
+def _beyond(data: Table, smaller: Network | None) -> float:
+    """|log(measured / predicted)| of nine in ten of the largest calls, by the network that misses them; 0 without one.
+
+    Without a sign: how errors go on depends on the GPU, and on calls larger by far nobody knows it.
+    """
+    if smaller is None:
+        return 0.0
+    return round(float(np.quantile(np.abs(errors(smaller, data.take(data.largest), known=True)[1]), BEYOND)), 5)
 
 
 def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
