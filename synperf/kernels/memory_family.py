@@ -32,10 +32,11 @@ def memory_family(
     beside: Beside = lambda *_: {},
     sizes: tuple[str, ...] = (),
     of_gpus: tuple[str, ...] = (),
+    more_of_same: bool = False,
 ) -> KernelFamily:
     """The family of a class of calls; `work` says what a call must read, write and compute.
 
-    Its networks have inputs `beside` those of all such families; see `KernelFamily` for `sizes` and `of_gpus`.
+    Its networks have inputs `beside` those of all such families; see `KernelFamily` for the fields that follow.
     """
     return KernelFamily(
         name=example.FAMILY,
@@ -51,6 +52,7 @@ def memory_family(
         stepped=STEPPED,
         sizes=lambda _: sizes,
         of_gpus=of_gpus,
+        more_of_same=more_of_same,
         shape=shape,
         variant=variant,
         math=_math,
