@@ -257,6 +257,20 @@ def test_a_kernel_that_rows_call_otherwise_has_their_time_and_its_own_name():
     assert AS_MEASURED not in rows.assumptions
 
 
+@pytest.mark.parametrize(
+    ("name", "larger"),
+    [("softmax", {"dim": 16384}), ("layernorm", {"dim": 16384}), ("elementwise", {"elements": 10**10})],
+)
+def test_calls_larger_than_measured_ones_have_wider_intervals_where_they_may_run_otherwise(name, larger):
+    call, gpu = MEASURED[name]
+    measured, beyond = (predict(one, gpu) for one in (call, replace(call, **larger)))
+    assert (measured.extrapolating, beyond.extrapolating) == (False, True)
+    inner, outer = (e.high_s / e.low_s for e in (measured, beyond))
+    assert (outer > 1.5 * inner) == (name != "elementwise")
+    columns = predict(replace(call, **{field: [getattr(call, field), value] for field, value in larger.items()}), gpu)
+    assert columns.high_s == pytest.approx([measured.high_s, beyond.high_s], rel=1e-5)
+
+
 def test_weights_that_know_a_kernel_by_its_own_name_are_asked_by_it():
     want = Wanted("h100_sxm", 0.0, DType.BF16, "vllm", "cublas", "", measured_as="deepgemm")
     found, own = choose(WEIGHTS, want), choose(WEIGHTS, want._replace(measured_as=""))
