@@ -84,7 +84,6 @@ class KernelFamily:
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
     marks: tuple[str, ...] = ()  # inputs that tell kinds of calls apart, which say little of each other
     sizes: Callable[[Any], tuple[str, ...]] = _every_size  # inputs that networks of such calls do not see
-    more_of_same: bool = False  # calls larger than measured ones run as those do: no interval is wider there
     of_gpus: tuple[str, ...] = ()  # inputs that one that knows no GPU does not see: they tell GPUs apart, not calls
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1

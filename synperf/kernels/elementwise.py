@@ -52,5 +52,4 @@ FAMILY = memory_family(
     shape=("elements",),
     sizes=SIZES,
     of_gpus=OF_GPUS,
-    more_of_same=True,
 )

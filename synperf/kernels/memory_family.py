@@ -32,7 +32,6 @@ def memory_family(
     beside: Beside = lambda *_: {},
     sizes: tuple[str, ...] = (),
     of_gpus: tuple[str, ...] = (),
-    more_of_same: bool = False,
 ) -> KernelFamily:
     """The family of a class of calls; `work` says what a call must read, write and compute.
 
@@ -52,7 +51,6 @@ def memory_family(
         stepped=STEPPED,
         sizes=lambda _: sizes,
         of_gpus=of_gpus,
-        more_of_same=more_of_same,
         shape=shape,
         variant=variant,
         math=_math,

@@ -261,12 +261,12 @@ def test_a_kernel_that_rows_call_otherwise_has_their_time_and_its_own_name():
     ("name", "larger"),
     [("softmax", {"dim": 16384}), ("layernorm", {"dim": 16384}), ("elementwise", {"elements": 10**10})],
 )
-def test_calls_larger_than_measured_ones_have_wider_intervals_where_they_may_run_otherwise(name, larger):
+def test_calls_larger_than_measured_ones_have_wider_intervals(name, larger):
     call, gpu = MEASURED[name]
     measured, beyond = (predict(one, gpu) for one in (call, replace(call, **larger)))
     assert (measured.extrapolating, beyond.extrapolating) == (False, True)
     inner, outer = (e.high_s / e.low_s for e in (measured, beyond))
-    assert (outer > 1.5 * inner) == (name != "elementwise")
+    assert outer > 1.3 * inner
     columns = predict(replace(call, **{field: [getattr(call, field), value] for field, value in larger.items()}), gpu)
     assert columns.high_s == pytest.approx([measured.high_s, beyond.high_s], rel=1e-5)
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...estimators.weights import GENERAL, KNOWN
 from ...hardware.twins import TWINS
-from ...kernels import family as family_named
 from .data import Table
 from .settings import Settings
 
@@ -43,8 +42,8 @@ def stages(
 
     With `tables` there is a larger network, which measured tables of the family are interpolated with.
     Where there are `few_shapes`, the known network is fitted to all of them, and others that each miss a part of the
-    shapes tell how far errors go on new ones. Where larger calls than measured are to be answered, which may run
-    otherwise, one that misses the largest tells how far they go there.
+    shapes tell how far errors go on new ones. Where larger calls than measured are to be answered, one that misses the
+    largest tells how far they go there.
     """
     fitted = data.take(~data.held_out)
     known = data if few_shapes else fitted
@@ -55,7 +54,7 @@ def stages(
         yield Stage(name=name, rows=rows, known=True, settings=Settings.that_measure(len(rows), family))
     if tables:
         yield Stage(name=f"{part}.{TABLES}", rows=fitted, known=True, settings=Settings.of_tables(len(fitted), family))
-    if data.largest.any() and not few_shapes and not family_named(family).more_of_same:
+    if data.largest.any() and not few_shapes:
         rows = data.take(~(data.held_out | data.largest))
         settings = Settings.that_measure(len(rows), family)
         yield Stage(name=without_largest(part), rows=rows, known=True, settings=settings)
