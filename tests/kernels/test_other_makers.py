@@ -73,9 +73,10 @@ def test_a_module_of_another_engine_is_refused():
     ],
     ids=lambda call: type(call).__name__,
 )
-def test_kernels_of_torch_that_were_timed_on_amd_run_there_and_are_analytical_as_no_network_has_seen_their_maker(call):
-    found = synperf.predict(call, "mi100")
-    assert (found.kernel, found.origin) == ("torch_fp32", "analytical")
+def test_kernels_of_torch_run_on_amd_and_are_learned_where_weights_know_the_gpu(call):
+    measured, other = (synperf.predict(call, gpu) for gpu in ("mi100", "mi300x"))
+    assert (measured.kernel, other.kernel) == ("torch_fp32", "torch_fp32")
+    assert (measured.origin, other.origin) == ("analytical" if type(call) is Gemm else "learned", "analytical")
 
 
 def test_a_large_tile_is_a_workgroup_of_four_waves_of_64():
