@@ -82,7 +82,8 @@ class Table:
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    return replace(parts[0], **concatenated(parts))
+    texts = {name: getattr(parts[0], name) for name in _TEXTS}
+    return Table(**texts, **concatenated(parts))
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
