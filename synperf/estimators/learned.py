@@ -59,7 +59,7 @@ class Choice:
     outside: tuple[str, ...]
     assumptions: tuple[str, ...]
     widening: float
-    stretch: float  # of the ends of intervals, in logarithms, beyond the measured range
+    beyond: float  # how much further errors go outside the measured range, as a logarithm
     digest: str  # the first digits of that of the weights, which name them
     varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
@@ -257,8 +257,9 @@ def finish(
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
     low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s, single)
-    if choice.stretch != 1.0 and regimes is choice.regimes:
-        low, high = _stretched((low, high), choice.stretch, outside, len(choice.outside + given), single)
+    if choice.beyond and regimes is choice.regimes:
+        further = _further(choice.beyond, outside, len(choice.outside + given), single)
+        low, high = low / further, high * further
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
@@ -288,12 +289,14 @@ def _spread(ends: _Ends, time_s: Number, single: bool) -> tuple[Number, Number]:
     return low[at], high[at]
 
 
-def _stretched(ends: tuple[Number, Number], by: float, outside: Any, said: int, single: bool) -> Any:
-    """Factors to the ends, further apart where more is `outside` than the names said of every call: its own values."""
+def _further(beyond: float, outside: Any, said: int, single: bool) -> Number:
+    """Factor on the ends of an interval: of calls with more `outside` than the names said of all, which are their own.
+
+    The others have 1.
+    """
     if single:
-        return (ends[0] ** by, ends[1] ** by) if len(outside) > said else ends
-    is_beyond = np.fromiter(map(len, outside), np.intp, len(outside)) > said
-    return tuple(np.where(is_beyond, end**by, end) for end in ends)
+        return exp(beyond) if len(outside) > said else 1.0
+    return np.where(np.fromiter(map(len, outside), np.intp, len(outside)) > said, exp(beyond), 1.0)
 
 
 @lru_cache(maxsize=4096)
@@ -403,7 +406,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 at, regimes = card.groups.index(group), card.regimes.get(group) or card.regimes[""]
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
-                    assumptions=notes, widening=card.widening.get(group, 1.0), stretch=card.stretch,
+                    assumptions=notes, widening=card.widening.get(group, 1.0), beyond=card.beyond,
                     digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None

@@ -59,7 +59,7 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     left_out: dict[str, dict[str, float]] = {}  # by GPUs that were left out together: rows, mape, median, coverage
     alone: dict[str, str] = {}  # by group of a network that knows no GPU: the one kind (`twins.kin`) that ran it
     varied: tuple[str, ...] = ()  # of the fields that measured calls always have at 1, those that its rows have not
-    stretch: float = 1.0  # of log(measured / predicted) at the ends of intervals, for calls beyond the measured range
+    beyond: float = 0.0  # of |log(measured / predicted)|: how much further it goes outside the measured range
     widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
 
 

@@ -56,6 +56,10 @@ def _one_variant(call: Any) -> str:  # noqa: ARG001
     return ""
 
 
+def _every_size(call: Any) -> tuple[str, ...]:  # noqa: ARG001
+    return ()
+
+
 def _own_format(call: Any) -> DType:
     dtype: DType = call.dtype
     return dtype
@@ -79,7 +83,8 @@ class KernelFamily:
     listed: Callable[[Any, GPU], Tiles | Experts | None] = _not_listed  # of one call, where its tasks are unequal
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
     marks: tuple[str, ...] = ()  # inputs that tell kinds of calls apart, which say little of each other
-    saturating: tuple[str, ...] = ()  # inputs that say no more of calls larger than measured ones than the base does
+    sizes: Callable[[Any], tuple[str, ...]] = _every_size  # inputs that networks of such calls do not see
+    of_gpus: tuple[str, ...] = ()  # inputs that one that knows no GPU does not see: they tell GPUs apart, not calls
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`

@@ -8,7 +8,7 @@ from typing import Any
 from ..hardware import DType
 from .memory_call import MemoryCall
 from .memory_family import memory_family
-from .memory_inputs import SATURATING
+from .memory_inputs import OF_GPUS, SIZES
 from .memory_work import Work
 
 
@@ -50,5 +50,6 @@ FAMILY = memory_family(
     "arrays of one length in and out, a few operations per element",
     work,
     shape=("elements",),
-    saturating=SATURATING,
+    sizes=SIZES,
+    of_gpus=OF_GPUS,
 )

@@ -16,7 +16,7 @@ from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch
 from .gemm_call import Gemm
 from .gemm_costs import PARTIAL_BYTES, operand_value_bytes
-from .gemm_inputs import STEPPED, inputs
+from .gemm_inputs import STEPPED, inputs, sizes, variant
 from .gemm_tiles import port_share_of_b
 from .gemm_tiling import Tiling, choose
 from .gemm_traits import traits
@@ -143,6 +143,8 @@ FAMILY = KernelFamily(
     example=Gemm(m=4096, n=4096, k=4096),
     inputs=inputs,
     stepped=STEPPED,
+    sizes=sizes,
+    variant=variant,
     chosen=("tile_m", "tile_n", "tile_k", "split_k"),
     always_one=("batch",),
     shape=("n", "k"),

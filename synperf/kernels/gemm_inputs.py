@@ -22,6 +22,8 @@ STEPPED = (
     "m", "n", "k", "math_over_dram", "tasks_per_sm", "time_128x128",
     "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
 )  # fmt: skip
+SIZES = ("m", "tasks_per_sm", "sm_max_tasks", "base_over_launch", "working_set")  # that grow without end
+BATCHED = "batched"
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
 _SIDES_M, _SIDES_N = (sorted(set(sides)) for sides in zip(*TILES, strict=True))
 _TILES = [  # places of the sides, values of C, and names, made once
@@ -44,6 +46,25 @@ def inputs(p: Gemm, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, N
     found["weights_in_turn"], found["bytes_in_turn"] = _in_turn(p, gpu)
     found["aligned_m"], found["aligned_n"], found["aligned_k"] = _aligned(m), _aligned(n), _aligned(k)
     return found
+
+
+def variant(p: Gemm) -> str | np.ndarray:
+    """`BATCHED` for several products at once in fp32, for which libraries have other kernels, and whose rows have both.
+
+    Nobody measured several in another format.
+    """
+    if p.dtype is not DType.FP32:
+        return ""
+    if type(p.batch) is np.ndarray:
+        return np.where(p.batch > 1, BATCHED, "")
+    return BATCHED if p.batch > 1 else ""
+
+
+def sizes(p: Gemm) -> tuple[str, ...]:
+    """Inputs that a network for fp32 does not see, of which far larger products are asked for than were measured."""
+    if p.dtype is not DType.FP32:
+        return ()
+    return (*SIZES, "n", "k") if np.any(variant(p) == BATCHED) else SIZES
 
 
 def _in_turn(p: Gemm, gpu: GPU) -> tuple[Number, Number]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .memory_call import RowCall, set_residual
 from .memory_family import memory_family
-from .memory_inputs import SATURATING
+from .memory_inputs import OF_GPUS, SIZES, of_passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,5 +26,9 @@ class LayerNorm(RowCall):
 
 
 FAMILY = memory_family(
-    LayerNorm(rows=4096, dim=4096), "y = (x - mean) / deviation * weight + bias, per row", saturating=SATURATING
+    LayerNorm(rows=4096, dim=4096),
+    "y = (x - mean) / deviation * weight + bias, per row",
+    beside=of_passes,
+    sizes=SIZES,
+    of_gpus=OF_GPUS,
 )

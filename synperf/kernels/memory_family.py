@@ -15,11 +15,12 @@ from ..units import format_binary, format_quantity
 from .base import KernelFamily, Launch
 from .memory_call import MemoryCall
 from .memory_inputs import STEPPED, inputs
-from .memory_tasks import dram_bytes, flattened, missed, split, tasks
+from .memory_tasks import Split, dram_bytes, flattened, missed, split, tasks
 from .memory_traits import Style, l2_held_bytes, style
 from .memory_work import Work, row_work
 
 Describe = Callable[[Any], Work]
+Beside = Callable[[Work, Split, GPU], dict[str, Number]]
 
 
 def memory_family(
@@ -28,9 +29,14 @@ def memory_family(
     work: Describe = row_work,
     shape: tuple[str, ...] = ("dim",),
     variant: Callable[[Any], str] = lambda _: "",
-    saturating: tuple[str, ...] = (),
+    beside: Beside = lambda *_: {},
+    sizes: tuple[str, ...] = (),
+    of_gpus: tuple[str, ...] = (),
 ) -> KernelFamily:
-    """The family of a class of calls; `work` says what a call must read, write and compute."""
+    """The family of a class of calls; `work` says what a call must read, write and compute.
+
+    Its networks have inputs `beside` those of all such families; see `KernelFamily` for the fields that follow.
+    """
     return KernelFamily(
         name=example.FAMILY,
         call_type=type(example),
@@ -41,9 +47,10 @@ def memory_family(
         compulsory_bytes=partial(_compulsory_bytes, work),
         dram_bytes=partial(_dram_bytes, work),
         example=example,
-        inputs=partial(_inputs, work),
+        inputs=partial(_inputs, work, beside),
         stepped=STEPPED,
-        saturating=saturating,
+        sizes=lambda _: sizes,
+        of_gpus=of_gpus,
         shape=shape,
         variant=variant,
         math=_math,
@@ -84,11 +91,14 @@ def _math(_: Any) -> DType:
     return DType.FP32
 
 
-def _inputs(work: Describe, p: Any, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:  # noqa: ARG001
+def _inputs(
+    work: Describe, beside: Beside, p: Any, gpu: GPU, base_s: Number, clock_share: float  # noqa: ARG001
+) -> dict[str, Number]:  # fmt: skip
     """What a network would see; no pipe of these kernels follows the clock of the tensor cores."""
     k = _style(p, gpu)
     w = flattened(work(p), k)
-    return inputs(w, k, split(w, k, gpu), gpu, base_s, tasks(w, k, gpu).waits_s)
+    s = split(w, k, gpu)
+    return inputs(w, k, s, gpu, base_s, tasks(w, k, gpu).waits_s) | beside(w, s, gpu)
 
 
 def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:

@@ -15,6 +15,7 @@ from .frames import first_reason
 from .published import NUMBER, TEXT, Format, is_test_name
 from .schema import LABELS, NUMBERS, is_call_test
 
+_AMD = "amd"  # whose operations other than GEMMs are in the files of training rows alone
 _GEMMS = ("linear", "bmm")
 
 
@@ -45,22 +46,34 @@ def _gemms(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return _launches(frame, name, _GEMMS, "a GEMM", batch="b", m="m", n="n", k="k")
 
 
+def _split(table: pl.DataFrame, family: str, chosen: pl.Series | bool = True) -> pl.DataFrame:
+    """The published split among the chosen rows, of which no file of test rows has any; the others stay as they are."""
+    calls = table.select(*NUMBERS[family], *LABELS[family]).iter_rows()
+    return table.with_columns(is_test=pl.col("is_test") | (pl.Series(is_call_test(calls)) & chosen))
+
+
+def _rows(frame: pl.DataFrame, name: str, family: str, op: str, what: str, **fields: pl.Expr | str) -> pl.DataFrame:
+    """Rows of one operation over a matrix."""
+    return _split(_launches(frame, name, [op], what, rows="b", dim="h", **fields), family, frame["vendor"] == _AMD)
+
+
 def _elementwise(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    return _launches(
+    table = _launches(
         frame, name, _FLOP, "an element-wise operation",
         elements=pl.col("b").cast(pl.Int64) * pl.col("h"),
         inputs=pl.when(pl.col("op").is_in(_TENSORS)).then(2).otherwise(1),
         outputs=pl.lit(1),
         flop_per_element=pl.col("op").replace_strict(_FLOP, default=None, return_dtype=pl.Int64),
     )  # fmt: skip
+    return _split(table, "elementwise", frame["vendor"] == _AMD)
 
 
 def _softmax(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    return _launches(frame, name, ["softmax"], "a softmax", rows="b", dim="h")
+    return _rows(frame, name, "softmax", "softmax", "a softmax")
 
 
 def _layernorm(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    return _launches(frame, name, ["ln"], "a layer norm", rows="b", dim="h", residual=pl.lit(False))
+    return _rows(frame, name, "layernorm", "ln", "a layer norm", residual=pl.lit(False))
 
 
 def _convolutions(frame: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -72,8 +85,7 @@ def _convolutions(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         dilation=pl.lit(1), groups=pl.lit(1), layout=pl.lit("nchw"),
         **{field: pl.col(side) for field, side in sides.items()},
     )  # fmt: skip
-    calls = table.select(*NUMBERS["conv"], *LABELS["conv"]).iter_rows()
-    return table.with_columns(pl.Series("is_test", is_call_test(calls)))
+    return _split(table, "conv")
 
 
 _LABELS = {"latency_ms": NUMBER, "op": TEXT, "gpu": TEXT, "vendor": TEXT, "torch": TEXT}

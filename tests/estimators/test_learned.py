@@ -115,17 +115,15 @@ def test_a_batch_is_outside_since_no_row_has_one():
     assert many.extrapolating.tolist() == [False, True]
 
 
-def test_intervals_are_stretched_where_a_call_is_beyond_what_was_measured_and_there_alone():
-    networks = tuple(structs.replace(one, stretch=2.0) for one in WEIGHTS.card.networks)
+def test_intervals_are_wider_where_a_call_is_beyond_what_was_measured_and_there_alone():
+    networks = tuple(structs.replace(one, beyond=0.25) for one in WEIGHTS.card.networks)
     wider = Weights(card=structs.replace(WEIGHTS.card, networks=networks), networks=WEIGHTS.networks)
     m, n = np.array([64, 2**20, 64]), np.full(3, 4096)
     call = Gemm(m=m, n=n, k=n, batch=np.array([1, 1, 3]), engine="vllm")
     before, after = estimate(GEMM, call, H100, WEIGHTS), estimate(GEMM, call, H100, wider)
-    times = np.array([1.0, 2.0, 2.0])
-    assert np.log(after.high_s / after.time_s) == pytest.approx(times * np.log(before.high_s / before.time_s))
-    assert after.low_s == pytest.approx(
-        np.maximum(after.time_s * (before.low_s / before.time_s) ** times, after.floor_s)
-    )
+    further = np.exp([0.0, 0.25, 0.25])
+    assert after.high_s == pytest.approx(before.high_s * further)
+    assert after.low_s == pytest.approx(np.maximum(before.low_s / further, after.floor_s))
     for i in range(3):
         one = estimate(GEMM, Gemm(m=int(m[i]), n=4096, k=4096, batch=int(call.batch[i]), engine="vllm"), H100, wider)
         assert (one.low_s, one.high_s) == pytest.approx((after.low_s[i], after.high_s[i]), rel=1e-5)
@@ -271,6 +269,20 @@ def test_a_kernel_that_rows_call_otherwise_has_their_time_and_its_own_name():
     assert not {"gpu", "kernel"} & {*found.outside}
     assert AS_MEASURED in found.assumptions
     assert AS_MEASURED not in rows.assumptions
+
+
+@pytest.mark.parametrize(
+    ("name", "larger"),
+    [("softmax", {"dim": 16384}), ("layernorm", {"dim": 16384}), ("elementwise", {"elements": 10**10})],
+)
+def test_calls_larger_than_measured_ones_have_wider_intervals(name, larger):
+    call, gpu = MEASURED[name]
+    measured, beyond = (predict(one, gpu) for one in (call, replace(call, **larger)))
+    assert (measured.extrapolating, beyond.extrapolating) == (False, True)
+    inner, outer = (e.high_s / e.low_s for e in (measured, beyond))
+    assert outer > 1.3 * inner
+    columns = predict(replace(call, **{field: [getattr(call, field), value] for field, value in larger.items()}), gpu)
+    assert columns.high_s == pytest.approx([measured.high_s, beyond.high_s], rel=1e-5)
 
 
 def test_weights_that_know_a_kernel_by_its_own_name_are_asked_by_it():

@@ -44,10 +44,18 @@ def test_an_ablation_knows_gpus_where_the_recipe_beside_it_does(monkeypatch):
     assert given["no_math"] == {"known": False, "without": ("math",)}
 
 
-@pytest.mark.parametrize("split", splits.UNSEEN)
+@pytest.mark.parametrize("split", sorted({*splits.UNSEEN} - {splits.TEST_FILE}))
 def test_what_knows_gpus_by_name_cannot_be_asked_about_others(split):
     with pytest.raises(FieldError, match="recipe: hybrid knows the GPUs it was fitted to by name"):
         recipes.named(split, ["hybrid"])
+
+
+def test_of_test_files_gpus_with_training_rows_are_known_by_name_and_others_are_not(monkeypatch):
+    wanted = []
+    monkeypatch.setattr(recipes, "_learned", lambda function: lambda *given: wanted.append((function, *given)))
+    assert recipes.defaults(splits.TEST_FILE)[0] == "hybrid"
+    recipes.named(splits.TEST_FILE, ["hybrid"])
+    assert wanted == [("shipped", "hybrid")]
 
 
 def test_no_such_recipe():

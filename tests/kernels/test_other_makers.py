@@ -5,7 +5,7 @@ from math import isfinite
 import pytest
 
 import synperf
-from synperf import Attention, FusedMoe, Gemm, Mla
+from synperf import Attention, Elementwise, FusedMoe, Gemm, LayerNorm, Mla, Softmax
 from synperf.errors import UnsupportedError
 from synperf.hardware import DType, gpus
 from synperf.kernels.dispatch import formats_of
@@ -63,9 +63,20 @@ def test_a_module_of_another_engine_is_refused():
         synperf.predict(call, "mi300x")
 
 
-def test_fp32_products_of_torch_are_analytical_too_as_no_network_has_seen_their_maker():
-    call = Gemm(m=512, n=4096, k=4096, dtype="fp32", engine="torch", kernel="torch_fp32")
-    assert synperf.predict(call, "mi100").origin == "analytical"
+@pytest.mark.parametrize(
+    "call",
+    [
+        Gemm(m=512, n=4096, k=4096, dtype="fp32", engine="torch", kernel="torch_fp32"),
+        LayerNorm(rows=512, dim=4096, dtype="fp32", engine="torch", kernel="torch_fp32"),
+        Softmax(rows=512, dim=4096, dtype="fp32", engine="torch", kernel="torch_fp32"),
+        Elementwise(elements=512, dtype="fp32", engine="torch", kernel="torch_fp32"),
+    ],
+    ids=lambda call: type(call).__name__,
+)
+def test_kernels_of_torch_run_on_amd_and_are_learned_where_weights_know_the_gpu(call):
+    measured, other = (synperf.predict(call, gpu) for gpu in ("mi100", "mi300x"))
+    assert (measured.kernel, other.kernel) == ("torch_fp32", "torch_fp32")
+    assert (measured.origin, other.origin) == ("analytical" if type(call) is Gemm else "learned", "analytical")
 
 
 def test_a_large_tile_is_a_workgroup_of_four_waves_of_64():

@@ -75,6 +75,24 @@ def test_element_wise_rows_have_as_many_inputs_as_tensors(tmp_path):
     assert set(rows.kernel) == {"torch_fp32"}
 
 
+@pytest.mark.parametrize(
+    ("family", "op", "call"),
+    [
+        ("elementwise", "add", "{elements}x2x1x1xfp32"),
+        ("softmax", "softmax", "64x{dim}xfp32"),
+        ("layernorm", "ln", "64x{dim}xfp32xfalse"),
+    ],
+)
+def test_rows_of_amd_which_has_no_file_of_test_rows_are_split_by_their_fields(tmp_path, family, op, call):
+    own = [MATRIX | {"op": op, "h": dim} for dim in range(1, 101)]
+    amd = [row | {"gpu": "AMD Instinct MI100", "vendor": "amd"} for row in own]
+    rows = read_file(write(tmp_path, *own, *amd), family)
+    expected = [crc32(call.format(dim=dim, elements=64 * dim).encode()) % 5 == 0 for dim in range(1, 101)]
+    assert rows.is_test[rows.gpu == "mi100"].tolist() == expected
+    assert not rows.is_test[rows.gpu == "t4"].any()
+    assert 0 < sum(expected) < 100
+
+
 def test_an_array_may_have_more_elements_than_an_extent(tmp_path):
     rows = read_file(write(tmp_path, MATRIX | {"b": 2**20, "h": 2**13, "latency_ms": 400.0}), "elementwise")
     assert rows.column("elements")[0] == 2**33

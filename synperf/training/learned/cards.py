@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ from ...evaluation.metrics import Errors
 from ...numeric import concatenated
 from .data import Table
 from .kinds import alone, kind_of
-from .regimes import Spread, regimes, scaled_by_band, stretch, widening
+from .regimes import Spread, beyond, regimes, scaled_by_band, widening
 from .seen import origins
 from .stages import (
     ROWS_GENERAL,
@@ -33,35 +33,42 @@ from .unseen import Case, unseen
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judged:
-    """Rows, and the networks that tell how far errors go on them: which one of each row, and if it is new to that."""
+    """Rows, and the networks that tell how far errors go on them: which one of each row, and if it is new to that.
+
+    With `parted`, calls outside the range that a network has seen stand apart from the others.
+    """
 
     data: Table
     networks: tuple[Network, ...]
     by: np.ndarray  # (rows,) index of the network
     is_new: np.ndarray
+    parted: bool
 
     @classmethod
     def of(cls, part: str, data: Table, networks: Mapping[str, Network], num_shapes: int) -> Judged:
-        """By the network of a format that knows GPUs; where shapes are few by those that miss the shape.
-
-        The largest calls by the one that misses them, where there is one.
-        """
+        """By the network of a format that knows GPUs; unless shapes are many, by those that miss the shape."""
         folds = [(i, others) for i, others in data.folds(num_folds(num_shapes)) if without_fold(part, i) in networks]
-        by = np.zeros(len(data), dtype=np.intp)
         if not folds:
-            smaller = [networks[name] for name in (without_largest(part),) if name in networks]
-            by[data.largest] = len(smaller)
-            is_new = data.held_out | (by > 0)
-            return cls(data=data, networks=(networks[f"{part}.{KNOWN}"], *smaller), by=by, is_new=is_new)
+            return cls.of_one(networks[f"{part}.{KNOWN}"], data)
+        by = np.zeros(len(data), dtype=np.intp)
         for place, (_, others) in enumerate(folds):
             by[~others] = place
         found = tuple(networks[without_fold(part, i)] for i, _ in folds)
-        return cls(data=data, networks=found, by=by, is_new=np.ones(len(data), dtype=bool))
+        return cls(data=data, networks=found, by=by, is_new=np.ones(len(data), dtype=bool), parted=True)
 
-    @property
-    def by_folds(self) -> bool:
-        """Whether networks tell that each miss a part of the shapes: some of these are beyond all others."""
-        return len(self.networks) > 1 and bool(self.is_new.all())
+    @classmethod
+    def of_one(cls, network: Network, data: Table) -> Judged:
+        """By one network, which was fitted to all that are not held out."""
+        by = np.zeros(len(data), dtype=np.intp)
+        return cls(data=data, networks=(network,), by=by, is_new=data.held_out, parted=False)
+
+    @classmethod
+    def of_largest(cls, part: str, data: Table, networks: Mapping[str, Network]) -> tuple[Judged, ...]:
+        """The largest calls by the network that misses them; none where there is no such network."""
+        if without_largest(part) not in networks:
+            return ()
+        found = cls.of_one(networks[without_largest(part)], data.take(data.largest))
+        return (replace(found, is_new=np.ones(len(found.data), dtype=bool), parted=True),)
 
     def by_network(self) -> Iterator[tuple[Network, np.ndarray]]:
         """(network, mask of its rows)."""
@@ -76,26 +83,21 @@ def cards(
     judged = Judged.of(part, data, networks, num_shapes)
     rows = len(data) if has_few_shapes(num_shapes) else int((~data.held_out).sum())
     card = _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
-    yield msgspec.structs.replace(card, stretch=spreads.stretch[part])
+    yield msgspec.structs.replace(card, beyond=spreads.beyond[part])
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
     found = unseen(part, cases)
     most = min(rows, ROWS_GENERAL * len([group for group in known.groups if "*" not in group]))
-    scores = _scores_of(_alone(general, data), known=False)
+    scores = _scores_of(Judged.of_one(general, data), known=False)
     card = _card(part, GENERAL, general, most, scores, found.regimes)
     yield msgspec.structs.replace(card, left_out=found.left_out, alone=alone(data))
 
 
 def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> NetworkCard:
-    rows, scores = int((~data.held_out).sum()), _scores_of(_alone(network, data), known=True)
+    rows, scores = int((~data.held_out).sum()), _scores_of(Judged.of_one(network, data), known=True)
     card = _card(part, KNOWN, network, rows, scores, spreads.regimes(part))
     return msgspec.structs.replace(card, name=f"{part}.{TABLES}", widening=widening(spreads.by_part[part]))
-
-
-def _alone(network: Network, data: Table) -> Judged:
-    """Rows that one network tells of, which was fitted to all that are not held out."""
-    return Judged(data=data, networks=(network,), by=np.zeros(len(data), dtype=np.intp), is_new=data.held_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +105,17 @@ class Spreads:
     """The errors of every group of the networks that know GPUs, by format."""
 
     by_part: Mapping[str, Mapping[str, Spread]]  # of calls inside the measured range
-    stretch: Mapping[str, float]  # by format, of intervals beyond it
+    beyond: Mapping[str, float]  # by format, of `regimes.beyond`
 
     @classmethod
-    def of(cls, judged: Mapping[str, Judged]) -> Spreads:
+    def of(cls, judged: Mapping[str, Sequence[Judged]]) -> Spreads:
         every = {part: _spreads(own) for part, own in judged.items()}
         inside = {part: {name: s.inside for name, s in groups.items()} for part, groups in every.items()}
-        return cls(by_part=inside, stretch=stretch(every))
+        return cls(by_part=inside, beyond=beyond(every))
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
-        return cls.of({part: _alone(networks[part], data) for part, data in tables.items()})
+        return cls.of({part: [Judged.of_one(networks[part], data)] for part, data in tables.items()})
 
     def regimes(self, part: str) -> dict[str, tuple[Regime, ...]]:
         """Of one format; its ends are drawn towards those of all."""
@@ -121,22 +123,28 @@ class Spreads:
         return regimes(part, self.by_part[part], everywhere)
 
 
-def _spreads(judged: Judged) -> dict[str, Spread]:
+def _spreads(judged: Iterable[Judged]) -> dict[str, Spread]:
     """The errors of every group of rows, those of the middle of several engines included."""
     found: dict[str, list[Spread]] = {}
-    for network, mask in judged.by_network():
-        for name, index in origins(judged.data, known=True).rows_of.items():
-            rows = judged.data.take(own := index[mask[index]])
-            if len(own) and name in network.groups:
-                group = network.groups.index(name)
-                correction = network.correction(rows.logs, group)
-                time_s, apart = rows.base_s * np.exp(correction), rows.target - correction
-                outside = judged.by_folds & np.any(network.outside(rows.logs, group), axis=1)
-                spread = Spread(
-                    time_s=time_s, apart=apart, held_out=judged.is_new[own], shape=rows.shape, outside=outside
-                )
-                found.setdefault(name, []).append(spread)
+    for one in judged:
+        for network, mask in one.by_network():
+            for name, index in origins(one.data, known=True).rows_of.items():
+                if name in network.groups and len(own := index[mask[index]]):
+                    found.setdefault(name, []).append(_spread(one, network, name, own))
     return {name: Spread(**concatenated(parts)) for name, parts in found.items()}
+
+
+def _spread(judged: Judged, network: Network, name: str, own: np.ndarray) -> Spread:
+    """The errors of a network on some rows of one group."""
+    rows, group = judged.data.take(own), network.groups.index(name)
+    correction = network.correction(rows.logs, group)
+    return Spread(
+        time_s=rows.base_s * np.exp(correction),
+        apart=rows.target - correction,
+        held_out=judged.is_new[own],
+        shape=rows.shape,
+        outside=judged.parted & np.any(network.outside(rows.logs, group), axis=1),
+    )
 
 
 def _case(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Case:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from ...numeric import concatenated
 from ..recipe import Devices, by_launch
 from ..shapes import numbered
 
-_TEXTS = ("names", "stepped", "saturating")  # of a table, of which there is one for all rows
-SATURATED = 0.9  # the share of training rows below the cut of an input that saturates
+_TEXTS = ("names", "stepped", "sizes", "of_gpus")  # of a table, of which there is one for all rows
+LARGEST = 0.5  # the share of a GPU's rows that are not among its largest: those asked for are larger by far
 HELD_OUT = 10  # one of so many shapes is kept from the weights, for intervals
 WITHOUT: dict[str, tuple[str, ...]] = {
     "math": ("math", "math_over_dram", "tensor_sm_max", "shared_sm_max", "time_", "fill", "tasks_per_sm", "padding"),
@@ -30,7 +30,8 @@ class Table:
 
     names: tuple[str, ...]
     stepped: tuple[str, ...]  # those of the inputs that a network sees in pieces
-    saturating: tuple[str, ...]  # those that say no more about large calls than the base does
+    sizes: tuple[str, ...]  # those that no network sees, as far larger calls are asked than measured
+    of_gpus: tuple[str, ...]  # those that one that knows no GPU does not see
     logs: np.ndarray
     base_s: np.ndarray
     time_s: np.ndarray
@@ -60,9 +61,9 @@ class Table:
     def largest(self) -> np.ndarray:
         """(rows,) whether a call is among the largest of its GPU, where still larger ones are to be answered."""
         found = np.zeros(len(self), dtype=bool)
-        for gpu in set(self.gpu) if self.saturating else ():
+        for gpu in set(self.gpu) if self.sizes else ():
             own = self.gpu == gpu
-            found |= own & (self.base_s > np.quantile(self.base_s[own], SATURATED))
+            found |= own & (self.base_s > np.quantile(self.base_s[own], LARGEST))
         return found
 
     def folds(self, most: int) -> list[tuple[int, np.ndarray]]:
@@ -74,14 +75,14 @@ class Table:
     def take(self, rows: np.ndarray) -> Table:
         """Some rows: a mask or an index."""
         own = {f.name: getattr(self, f.name)[rows] for f in fields(self) if f.name not in _TEXTS}
-        return Table(names=self.names, stepped=self.stepped, saturating=self.saturating, **own)
+        return replace(self, **own)
 
 
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    names, stepped, saturating = (getattr(parts[0], name) for name in _TEXTS)
-    return Table(names=names, stepped=stepped, saturating=saturating, **concatenated(parts))
+    texts = {name: getattr(parts[0], name) for name in _TEXTS}
+    return Table(**texts, **concatenated(parts))
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
@@ -93,7 +94,8 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
     return Table(
         names=tuple(kept),
         stepped=kind.stepped,
-        saturating=kind.saturating,
+        sizes=kind.sizes(call),
+        of_gpus=kind.of_gpus,
         logs=logarithms(kept, base_s),
         base_s=base_s,
         time_s=rows.time_s,

@@ -70,7 +70,9 @@ def _network(table: Table, seen: Seen, layers: list[tuple[np.ndarray, np.ndarray
 def marks(table: Table, settings: Settings, seed: int, *, known: bool) -> dict[str, str]:
     """What a state notes of its training, and what only a training with the same may go on from."""
     labels = (table.engine, table.kernel, *([table.gpu] if known else []))
-    texts = "\n".join([repr((table.names, table.stepped, table.saturating)), *("\t".join(label) for label in labels)])
+    texts = "\n".join(
+        [repr((table.names, table.stepped, table.sizes, table.of_gpus)), *("\t".join(label) for label in labels)]
+    )
     columns = (texts.encode(), table.logs.tobytes(), table.target.tobytes())
     rows = "".join(f"{crc32(column):08x}" for column in columns)
     return {"settings": repr(settings), "seed": str(seed), "rows": rows}

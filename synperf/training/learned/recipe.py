@@ -11,9 +11,10 @@ from ...estimators.network import Network
 from ...measurements import Rows
 from ..recipe import Devices, Predictor, Recipe, by_part
 from .cards import errors
-from .data import table
+from .data import some_of_each, table
 from .fit import fit
 from .settings import Settings
+from .stages import ROWS_GENERAL
 
 
 def hybrid(
@@ -30,6 +31,26 @@ def hybrid(
         return lambda asked, seen: _predict(networks, known, without, asked, seen)
 
     return Recipe(name=name, summary=summary, fit=fitted)
+
+
+def shipped(name: str) -> Recipe:
+    """All that is shipped: the network that knows the GPUs of the rows, and for any other the one that knows none."""
+    known, general = hybrid(name), hybrid(name, known=False)
+
+    def fitted(rows: Rows, devices: Devices, seed: int) -> Predictor:
+        own = known.fit(rows, devices, seed)
+        others = general.fit(rows.take(some_of_each(rows, ROWS_GENERAL, seed)), devices, seed)
+
+        def predict(asked: Rows, seen: Devices) -> np.ndarray:
+            time_s = own(asked, seen)
+            unknown = np.flatnonzero(np.isnan(time_s))
+            if len(unknown):
+                time_s[unknown] = others(asked.take(unknown), seen)
+            return time_s
+
+        return predict
+
+    return Recipe(name=name, summary=f"{known.summary}, of GPUs without rows that of one that knows none", fit=fitted)
 
 
 def base_alone() -> Recipe:

@@ -6,7 +6,7 @@ how the errors are distributed. So the errors of a group and band are divided by
 rows of the regime; and each group gets them back times its own size. Errors of one shape go together: a regime has
 thousands of rows of some tens of shapes, which say as much as their number, so its quantiles are drawn towards those of
 all regimes. Calls beyond the range that the rows of their group have are worse known: their errors stand apart, and the
-ends of the interval are stretched there by how much further these go.
+ends of the interval are moved outwards there by how much further these go.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ BANDS = ((10e-6, "up to 10 us"), (100e-6, "up to 100 us"), (np.inf, "above 100 u
 TAIL = 0.1
 NEVER = 1e30  # seconds: the last band has no end, and JSON no infinity
 LEAST_SIZE = 1e-3
+BEYOND = 0.9  # of the errors outside the measured range, which may go further still
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,24 +52,33 @@ class Spread:
         return Spread(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
 
-def stretch(every: Mapping[str, Mapping[str, Spread]]) -> dict[str, float]:
-    """By format: how much further errors go outside the measured range than inside, in units of their group's size.
+def beyond(every: Mapping[str, Mapping[str, Spread]]) -> dict[str, float]:
+    """By format: how much further nine in ten errors outside the measured range go than those of their group inside.
 
-    At least 1. A format with few rows outside has the stretch of all together.
+    0 where they go no further, and where nearly all calls are outside, whose errors tell the regimes themselves. A
+    format with few rows outside has that of all together.
     """
-    outside = {part: _outside(groups) for part, groups in every.items()}
-    shared = _stretch(np.concatenate(list(outside.values())))
-    return {part: _stretch(apart) if len(apart) >= LEAST_ROWS else shared for part, apart in outside.items()}
+    further = {part: _further(groups) for part, groups in every.items()}
+    shared = _beyond(np.concatenate(list(further.values())))
+    told = {part: _beyond(apart) if len(apart) >= LEAST_ROWS else shared for part, apart in further.items()}
+    return {part: told[part] if _num_inside(groups) >= LEAST_ROWS else 0.0 for part, groups in every.items()}
 
 
-def _stretch(apart: np.ndarray) -> float:
-    return _rounded(max(size(apart), 1.0)) if len(apart) >= LEAST_ROWS else 1.0
+def _beyond(further: np.ndarray) -> float:
+    return _rounded(max(np.quantile(further, BEYOND), 0.0)) if len(further) >= LEAST_ROWS else 0.0
 
 
-def _outside(groups: Mapping[str, Spread]) -> np.ndarray:
-    """Errors of the rows outside, in units of the size of errors inside, of the groups that have both."""
+def _further(groups: Mapping[str, Spread]) -> np.ndarray:
+    """How much further the errors of rows outside go than those inside, of the groups that have both.
+
+    Without a sign: which way errors go there nobody knows.
+    """
     own = [s for name, s in groups.items() if "*" not in name and s.inside is not s]
-    return np.concatenate([np.empty(0), *(s.apart[s.outside] / size(s.inside.apart) for s in own)])
+    return np.concatenate([np.empty(0), *(np.abs(s.apart[s.outside]) - size(s.inside.apart) for s in own)])
+
+
+def _num_inside(groups: Mapping[str, Spread]) -> int:
+    return sum(int((~s.outside).sum()) for name, s in groups.items() if "*" not in name)
 
 
 def regimes(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...estimators.network import pieces
-from .data import SATURATED, Table
+from .data import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,13 +27,17 @@ class Seen:
     def of(cls, table: Table, num_pieces: int, *, known: bool) -> Seen:
         """Of the rows of a table; `known` tells GPUs apart."""
         origin = origins(table, known)
-        low, high = table.logs.min(axis=0), _highest(table)
+        hidden = np.isin(table.names, table.sizes if known else (*table.sizes, *table.of_gpus))
+        low = table.logs.min(axis=0)
+        high = np.where(hidden, low, table.logs.max(axis=0))
         logs = np.minimum(table.logs, high)
-        encoded = np.array([table.names.index(name) for name in table.stepped if name in table.names], dtype=np.intp)
+        stepped = [table.names.index(name) for name in table.stepped if name in table.names]
+        encoded = np.array([at for at in stepped if not hidden[at]], dtype=np.intp)
         knots = _knots(logs[:, encoded], num_pieces)
         x = np.concatenate([logs, pieces(logs[:, encoded], knots), origin.codes], axis=1, dtype=np.float32)
         center, scale = x.mean(axis=0), x.std(axis=0) + 1e-3
         center[-origin.codes.shape[1] :], scale[-origin.codes.shape[1] :] = 0.0, 1.0
+        scale[: len(hidden)][hidden] = np.inf  # which gives them no weight
         x -= center
         x /= scale
         return cls(
@@ -89,13 +93,6 @@ def _middle(codes: np.ndarray, rows: np.ndarray, launch: np.ndarray) -> np.ndarr
     _, first = np.unique(launch[rows], return_index=True)
     mean: np.ndarray = codes[rows[first]].mean(axis=0)
     return mean
-
-
-def _highest(table: Table) -> np.ndarray:
-    """(D,) where inputs are cut: at their greatest; those that saturate sooner, so that larger calls are among many."""
-    share = np.where([name in table.saturating for name in table.names], SATURATED, 1.0)
-    found: np.ndarray = np.array([np.quantile(column, s) for column, s in zip(table.logs.T, share, strict=True)])
-    return found.astype(np.float32)
 
 
 def _knots(values: np.ndarray, num_pieces: int) -> np.ndarray:

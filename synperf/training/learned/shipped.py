@@ -120,7 +120,12 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
             )
         ]
     )
-    spread = Spreads.of({part: Judged.of(part, data, networks, num_shapes[part]) for part, data in tables.items()})
+    spread = Spreads.of(
+        {
+            part: [Judged.of(part, data, networks, num_shapes[part]), *Judged.of_largest(part, data, networks)]
+            for part, data in tables.items()
+        }
+    )
     made = {
         family: [
             msgspec.structs.replace(card, varied=_varied(parts[part]))

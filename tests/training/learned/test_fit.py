@@ -39,6 +39,15 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not(data):
     assert not same(first, fit(data, FEW, 2, known=True))
 
 
+def test_what_is_hidden_changes_no_answer_and_is_still_outside_where_it_was_not_measured(data):
+    m, larger = data.names.index("m"), data.logs.copy()
+    larger[:, m] += 10
+    blind, seeing = (fit(replace(data, sizes=sizes), FEW, 1, known=True) for sizes in (("m",), ()))
+    assert np.array_equal(blind.see(larger, 0)[0], blind.see(data.logs, 0)[0])
+    assert not np.array_equal(seeing.see(larger, 0)[0], seeing.see(data.logs, 0)[0])
+    assert blind.outside(larger, 0)[:, m].all()
+
+
 def test_a_factor_by_gpu_and_engine_is_learned(data):
     network = fit(data, Settings(hidden=(16, 8), pieces=3, epochs=150, batch=64), 0, known=True)
     _, apart = errors(network, data, known=True)

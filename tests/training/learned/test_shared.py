@@ -31,7 +31,7 @@ def timed(*gpus: str, overhead: float = 1.0) -> tuple[Table, np.ndarray]:
     text = {name: np.full(num * CALLS, value, dtype=object) for name, value in (("engine", "torch"), ("kernel", "x"))}
     numbers = np.tile(np.arange(CALLS), num)
     table = Table(
-        names=("batch", "size"), stepped=("batch",), saturating=(), logs=np.tile(logs, (num, 1)),
+        names=("batch", "size"), stepped=("batch",), sizes=(), of_gpus=(), logs=np.tile(logs, (num, 1)),
         base_s=np.tile(base_s, num), time_s=np.concatenate(parts), gpu=np.repeat(np.array(gpus, dtype=object), CALLS),
         shape=numbers.astype(np.uint32), place=np.arange(num * CALLS), **text,
     )  # fmt: skip
