@@ -81,8 +81,8 @@ class Table:
 def table(rows: Rows, devices: Devices, without: tuple[str, ...] = ()) -> Table:
     """Inputs of every row; `without` names the groups of inputs (keys of `WITHOUT`) to leave out."""
     parts = [_part(call, gpu, part, index, without) for index, call, gpu, part in by_launch(rows, devices)]
-    texts = {name: getattr(parts[0], name) for name in _TEXTS}
-    return Table(**texts, **concatenated(parts))
+    own: dict[str, Any] = {name: getattr(parts[0], name) for name in _TEXTS} | concatenated(parts)
+    return Table(**own)
 
 
 def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str, ...]) -> Table:
