@@ -68,6 +68,7 @@ class Head:
 class Model:
     """What a config.json describes. `dtype` is the format of what is not quantised, `kv_dtype` that of the cache.
 
+    `kinds` are the layers that differ, `order` has the index of each layer's kind, from the first layer to the last.
     `norms` says where a layer normalises: before its halves (`pre`), after them (`post`), both (`sandwich`), or once
     for two halves side by side (`parallel`). `norm` is `rms` or `layer`.
     """
@@ -75,7 +76,8 @@ class Model:
     name: str
     architecture: str
     hidden: int
-    layers: tuple[Layer, ...]
+    kinds: tuple[Layer, ...]
+    order: tuple[int, ...]
     embeddings: Embeddings
     head: Head
     norm: Literal["rms", "layer"] = "rms"
@@ -85,9 +87,15 @@ class Model:
     max_positions: int = 0
     assumptions: tuple[str, ...] = ()
 
-    def distinct(self, first: int = 0, last: int | None = None) -> tuple[tuple[Layer, int], ...]:
-        """Layers `first` to before `last` that differ, in their order, each with how many there are."""
-        return tuple(Counter(self.layers[first:last]).items())
+    @property
+    def num_layers(self) -> int:
+        """Layers, each as often as it stands in the model."""
+        return len(self.order)
+
+    def distinct(self, layers: range | None = None) -> tuple[tuple[Layer, int], ...]:
+        """Those of these layers that differ, in their order, each with how many there are; of all where none are given."""
+        order = self.order if layers is None else self.order[layers.start : layers.stop]
+        return tuple((self.kinds[kind], count) for kind, count in Counter(order).items())
 
     def norm_weights(self, name: str) -> Iterator[Weight]:
         """A norm over the hidden state."""

@@ -45,6 +45,10 @@ class GroupedAttention:
         """Keys and values of one token."""
         return self.kv_heads * (self.head_dim + self.v_head_dim)
 
+    def flop(self, kv_len: int) -> int:
+        """FLOP of one token over `kv_len` keys: scores, and the values weighed by them."""
+        return 2 * self.heads * (self.head_dim + self.v_head_dim) * min(kv_len, self.window or kv_len)
+
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections, norms of queries and keys, sinks."""
         few = self.kv_heads
@@ -108,6 +112,13 @@ class LatentAttention:
         """What the cache of the indexer keeps of a token: a key in fp8 and its scale."""
         return 0 if self.indexer is None else self.indexer.dim + INDEX_SCALE_BYTES
 
+    def flop(self, kv_len: int) -> int:
+        """FLOP of one token over `kv_len` keys, as heads of their own; an indexer scores all and chooses."""
+        if self.indexer is None:
+            return 2 * self.heads * (self.qk_dim + self.v_dim) * kv_len
+        scores = 2 * self.indexer.heads * self.indexer.dim * kv_len
+        return scores + 2 * self.heads * (self.qk_dim + self.v_dim) * min(kv_len, self.indexer.topk)
+
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections down, which every rank holds, and up; norms of the latents."""
         if self.q_rank:
@@ -152,6 +163,10 @@ class DeltaNet:
         """What is kept of one request: states, and the inputs that the convolution still needs."""
         states = self.value_heads * self.key_dim * self.value_dim * STATE_BYTES
         return states + self.channels * (self.taps - 1) * conv_bytes
+
+    def flop(self, kv_len: int) -> int:  # noqa: ARG002
+        """FLOP of one token, however many came before: its key read from the state, written to it, and the query."""
+        return 6 * self.value_heads * self.key_dim * self.value_dim
 
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections in and out, the short convolution, gates and a norm."""
