@@ -1,7 +1,37 @@
 """Models: a config.json of Hugging Face, by path or by a name of the catalog, and what follows from it."""
 
+from .batch import Batch, Requests, decode, prefill
+from .call_list import Entry
+from .calls import calls
 from .catalog import names
 from .description import Model
+from .memory import kv_bytes_per_token, kv_bytes_per_token_per_gpu, request_bytes, weights_bytes
+from .parameters import active_parameters, attention_flop_per_token, flop_per_token, linear_parameters, parameters
+from .plan import Plan
 from .read import model
+from .sharding import assumptions, check, stages
 
-__all__ = ["Model", "model", "names"]
+__all__ = [
+    "Batch",
+    "Entry",
+    "Model",
+    "Plan",
+    "Requests",
+    "active_parameters",
+    "assumptions",
+    "attention_flop_per_token",
+    "calls",
+    "check",
+    "decode",
+    "flop_per_token",
+    "kv_bytes_per_token",
+    "kv_bytes_per_token_per_gpu",
+    "linear_parameters",
+    "model",
+    "names",
+    "parameters",
+    "prefill",
+    "request_bytes",
+    "stages",
+    "weights_bytes",
+]

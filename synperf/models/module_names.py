@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 
 from ..errors import FieldError
@@ -23,7 +22,7 @@ class ModuleNames:
         regular = [_checked(name.removeprefix(_REGULAR)) for name in names if name.startswith(_REGULAR)]
         rest = [_OWNERS.sub("", name) for name in names if not name.startswith(_REGULAR)]
         self._plain = frozenset(name for name in rest if "*" not in name)
-        self._globs = _any_of([fnmatch.translate(name) for name in rest if "*" in name])
+        self._globs = _any_of([_glob(name) for name in rest if "*" in name])
         self._regular = _any_of(regular)
 
     def have(self, module: str) -> bool:
@@ -35,6 +34,11 @@ class ModuleNames:
         if self._globs is not None and self._globs.match(module):
             return True
         return self._regular is not None and any(self._regular.match(owner + module) for owner in _SPELLINGS)
+
+
+def _glob(name: str) -> str:
+    """An expression that a module, or what it is within, matches."""
+    return re.escape(name).replace(r"\*", ".*") + r"(?:\.|$)"
 
 
 def _any_of(expressions: list[str]) -> re.Pattern[str] | None:
