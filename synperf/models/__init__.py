@@ -5,8 +5,9 @@ from .call_list import Entry
 from .calls import calls
 from .catalog import names
 from .description import Model
+from .floor import pass_bytes, pass_flop
 from .memory import kv_bytes_per_token, kv_bytes_per_token_per_gpu, request_bytes, weights_bytes
-from .parameters import active_parameters, attention_flop_per_token, flop_per_token, linear_parameters, parameters
+from .parameters import active_parameters, flop_per_token, linear_parameters, parameters
 from .plan import Plan
 from .read import model
 from .sharding import assumptions, check, stages
@@ -19,7 +20,6 @@ __all__ = [
     "Requests",
     "active_parameters",
     "assumptions",
-    "attention_flop_per_token",
     "calls",
     "check",
     "decode",
@@ -30,6 +30,8 @@ __all__ = [
     "model",
     "names",
     "parameters",
+    "pass_bytes",
+    "pass_flop",
     "prefill",
     "request_bytes",
     "stages",

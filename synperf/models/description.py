@@ -93,7 +93,7 @@ class Model:
         return len(self.order)
 
     def distinct(self, layers: range | None = None) -> tuple[tuple[Layer, int], ...]:
-        """Those of these layers that differ, in their order, each with how many there are; of all where none are given."""
+        """Layers that differ, in their order, each with how many there are: of these, or of all."""
         order = self.order if layers is None else self.order[layers.start : layers.stop]
         return tuple((self.kinds[kind], count) for kind, count in Counter(order).items())
 

@@ -32,11 +32,11 @@ class Fields:
         """The name of a field as the architecture spells it."""
         return self._names.get(name, name)
 
-    def whole(self, name: str, otherwise: int | None = None, least: int = 1) -> int:
+    def whole(self, name: str, otherwise: int | None = None, least: int = 1, most: int = MOST) -> int:
         """A whole number; `otherwise` where there is none. Without it the field is missing.
 
         Raises:
-            FieldError: it is no whole number from `least` on.
+            FieldError: it is no whole number from `least` to `most`.
         """
         value = self.get(name)
         if value is None and otherwise is not None:
@@ -44,8 +44,8 @@ class Fields:
         if value is None:
             self.missing.append(self.spelled(name))
             return _MISSING
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= MOST or value % 1:
-            raise self.wrong(name, f"a whole number from {least} to {MOST}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most or value % 1:
+            raise self.wrong(name, f"a whole number from {least} to {most}")
         return int(value)
 
     def ratio(self, name: str, otherwise: float) -> float:

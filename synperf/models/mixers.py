@@ -45,9 +45,22 @@ class GroupedAttention:
         """Keys and values of one token."""
         return self.kv_heads * (self.head_dim + self.v_head_dim)
 
-    def flop(self, kv_len: int) -> int:
-        """FLOP of one token over `kv_len` keys: scores, and the values weighed by them."""
-        return 2 * self.heads * (self.head_dim + self.v_head_dim) * min(kv_len, self.window or kv_len)
+    @property
+    def most_keys(self) -> int:
+        """How many keys a query sees at most, 0 where all."""
+        return self.window
+
+    def flop_per_key(self) -> int:
+        """FLOP of a query and a key that it sees, of all heads: the score, and the value weighed by it."""
+        return 2 * self.heads * (self.head_dim + self.v_head_dim)
+
+    def flop_per_token(self) -> int:
+        """FLOP of a token beside its projections, however many keys it sees."""
+        return 0
+
+    def flop_per_scored_key(self) -> int:
+        """FLOP of a key that an indexer scores."""
+        return 0
 
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections, norms of queries and keys, sinks."""
@@ -55,9 +68,7 @@ class GroupedAttention:
         yield from linear("self_attn.q_proj", self.q_out, hidden, Share.TENSOR, bias=self.qkv_bias)
         for name, dim in (("k_proj", self.head_dim), ("v_proj", self.v_head_dim)):
             yield from linear(f"self_attn.{name}", few * dim, hidden, Share.TENSOR, bias=self.qkv_bias, most_ranks=few)
-        yield from linear(
-            "self_attn.o_proj", hidden, self.heads * self.v_head_dim, Share.TENSOR, bias=self.out_bias
-        )
+        yield from linear("self_attn.o_proj", hidden, self.heads * self.v_head_dim, Share.TENSOR, bias=self.out_bias)
         if self.qk_norm:
             of_all = self.qk_norm == "all"
             yield vector("self_attn.q_norm.weight", self.head_dim * (self.heads if of_all else 1))
@@ -112,12 +123,22 @@ class LatentAttention:
         """What the cache of the indexer keeps of a token: a key in fp8 and its scale."""
         return 0 if self.indexer is None else self.indexer.dim + INDEX_SCALE_BYTES
 
-    def flop(self, kv_len: int) -> int:
-        """FLOP of one token over `kv_len` keys, as heads of their own; an indexer scores all and chooses."""
-        if self.indexer is None:
-            return 2 * self.heads * (self.qk_dim + self.v_dim) * kv_len
-        scores = 2 * self.indexer.heads * self.indexer.dim * kv_len
-        return scores + 2 * self.heads * (self.qk_dim + self.v_dim) * min(kv_len, self.indexer.topk)
+    @property
+    def most_keys(self) -> int:
+        """How many keys a query sees at most, 0 where all."""
+        return 0 if self.indexer is None else self.indexer.topk
+
+    def flop_per_key(self) -> int:
+        """FLOP of a query and a key that it sees, as heads of their own."""
+        return 2 * self.heads * (self.qk_dim + self.v_dim)
+
+    def flop_per_token(self) -> int:
+        """FLOP of a token beside its projections, however many keys it sees."""
+        return 0
+
+    def flop_per_scored_key(self) -> int:
+        """FLOP of a key that the indexer scores."""
+        return 0 if self.indexer is None else 2 * self.indexer.heads * self.indexer.dim
 
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections down, which every rank holds, and up; norms of the latents."""
@@ -164,9 +185,22 @@ class DeltaNet:
         states = self.value_heads * self.key_dim * self.value_dim * STATE_BYTES
         return states + self.channels * (self.taps - 1) * conv_bytes
 
-    def flop(self, kv_len: int) -> int:  # noqa: ARG002
-        """FLOP of one token, however many came before: its key read from the state, written to it, and the query."""
+    @property
+    def most_keys(self) -> int:
+        """How many keys a query sees at most, 0 where all: there are none to see."""
+        return 0
+
+    def flop_per_key(self) -> int:
+        """None: keys went into the state."""
+        return 0
+
+    def flop_per_token(self) -> int:
+        """FLOP of a token: what the state has of its key, the key and value written to it, and the query."""
         return 6 * self.value_heads * self.key_dim * self.value_dim
+
+    def flop_per_scored_key(self) -> int:
+        """None: there is no indexer."""
+        return 0
 
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections in and out, the short convolution, gates and a norm."""

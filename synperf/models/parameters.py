@@ -35,11 +35,6 @@ def flop_per_token(model: Model) -> int:
     return 2 * (linear_parameters(model) + head)
 
 
-def attention_flop_per_token(model: Model, kv_len: int) -> int:
-    """FLOP of one token that sees `kv_len` keys, beside all projections."""
-    return sum(count * layer.mixer.flop(kv_len) for layer, count in model.distinct())
-
-
 def _matrices(model: Model, layer: Layer) -> Iterable[Weight]:
     """Matrices of a layer that one token is multiplied by: of experts, as many as it goes to."""
     for weight in model.layer_weights(layer):
