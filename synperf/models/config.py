@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import msgspec
 
 from ..errors import FileFormatError
 from . import catalog
 
 MOST_BYTES = 4 * 2**20  # lists of layers that are not quantised take some 100 KB
 _CONFIG, _QUANTISATION = "config.json", "hf_quant_config.json"
+_OF_WHOLE = ("architectures", "quantization_config", "tie_word_embeddings", "torch_dtype", "dtype")
+_ROTATED = "partial_rotary_factor"
 _TEXT = ("text_config", "llm_config", "language_config")  # where models that see or hear keep their language model
 
 
@@ -61,12 +62,18 @@ def _of_language(config: Config) -> Config:
     values = config.values
     part = next((key for key in _TEXT if isinstance(values.get(key), dict)), None)
     if part is None:
-        return config
+        return config._replace(values=_flat(values))
     said = (f"model: the language model of {config.name} alone; what sees or hears is left out",)
-    inherited = ("architectures", "quantization_config", "tie_word_embeddings", "torch_dtype", "dtype")
-    whole = {key: values[key] for key in inherited if values.get(key) is not None}
-    own = {key: value for key, value in values[part].items() if value is not None}
-    return config._replace(values={**whole, **own, "architectures": values.get("architectures")}, assumptions=said)
+    whole = {key: values[key] for key in _OF_WHOLE if values.get(key) is not None}
+    own = {key: value for key, value in values[part].items() if value is not None and key != "architectures"}
+    return config._replace(values=_flat({**whole, **own}), assumptions=said)
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields with those of `rope_parameters` that stood beside the others before."""
+    rope = values.get("rope_parameters")
+    share = rope.get(_ROTATED) if isinstance(rope, dict) else None
+    return values if share is None else {_ROTATED: share, **values}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -81,9 +88,11 @@ def _read(path: Path) -> dict[str, Any]:
     if len(raw) > MOST_BYTES:
         raise FileFormatError(f"{shown}: larger than {MOST_BYTES // 2**20} MiB, a config.json has a few KiB")
     try:
-        values = msgspec.json.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{shown}: not JSON: {error}") from error
+        values = json.loads(raw)  # with Infinity and NaN, which transformers writes
+    except RecursionError as error:
+        raise FileFormatError(f"{shown}: nested too deeply") from error
+    except ValueError as error:  # JSONDecodeError, text that is not UTF-8, or a number of too many digits
+        raise FileFormatError(f"{shown}: not JSON: {str(error)[:100]}") from error
     if not isinstance(values, dict):
         raise FileFormatError(f"{shown}: not a JSON object, right would be the fields of a config.json")
     return values

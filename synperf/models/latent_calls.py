@@ -34,11 +34,11 @@ def latent_calls(p: Pass, layer: Layer, a: LatentAttention) -> Calls:
     yield from _projections(p, layer, a, heads)
     yield p.call("rope", Rope, rows=p.tokens * (heads + 1), dim=a.rope_dim)
     yield p.call("kv_append", KvAppend, rows=p.tokens, dim=a.kv_values() // 2, quant_dtype=p.narrow_cache)
-    if a.indexer is not None:
+    if a.indexer is not None and not a.indexer.shared:
         yield from _indexer(p, layer, a.indexer, a.q_rank)
     for one in p.batch.prompts():
         if a.indexer is not None and np.any(one.kv_len > a.indexer.topk):
-            yield from _absorbed(p, a, heads, one, "prefill_attention", Attention, _sparse(a, a.indexer, heads, one))
+            yield from _absorbed(p, a, heads, one, "prefill_attention", Attention, _sparse(a, a.indexer, heads))
         else:
             yield from _expanded(p, layer, a, heads, one)
     if p.batch.decodes():
@@ -81,7 +81,7 @@ def _absorbed(p: Pass, a: LatentAttention, heads: int, one: Requests, part: str,
     yield p.call("v_up", Gemm, batch=heads, m=one.tokens, n=a.v_dim, k=a.kv_rank)
 
 
-def _sparse(a: LatentAttention, indexer: Indexer, heads: int, one: Requests) -> dict[str, Any]:  # noqa: ARG001
+def _sparse(a: LatentAttention, indexer: Indexer, heads: int) -> dict[str, Any]:
     """Fields of attention to chosen keys: all heads meet one latent, of which each query sees `topk`."""
     latent = {"kv_heads": 1, "head_dim": a.kv_values(), "v_head_dim": a.kv_rank}
     return {**latent, "heads": heads, "window": indexer.topk}

@@ -79,14 +79,20 @@ class GroupedAttention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indexer:
-    """Chooses the `topk` keys that a query of sparse attention sees, by `heads` of queries over one indexed key."""
+    """Chooses the `topk` keys that a query of sparse attention sees, by `heads` of queries over one indexed key.
+
+    A layer whose indexer is `shared` takes the choice of the layer before.
+    """
 
     heads: int
     dim: int
     topk: int
+    shared: bool = False
 
     def weights(self, hidden: int, q_rank: int) -> Iterator[Weight]:
         """Every rank holds all of it."""
+        if self.shared:
+            return
         yield from linear("self_attn.indexer.wq_b", self.heads * self.dim, q_rank, Share.WHOLE)
         yield from linear("self_attn.indexer.wk", self.dim, hidden, Share.WHOLE)
         yield vector("self_attn.indexer.k_norm.weight", self.dim)
@@ -121,7 +127,7 @@ class LatentAttention:
 
     def indexed_bytes(self) -> int:
         """What the cache of the indexer keeps of a token: a key in fp8 and its scale."""
-        return 0 if self.indexer is None else self.indexer.dim + INDEX_SCALE_BYTES
+        return 0 if self.indexer is None or self.indexer.shared else self.indexer.dim + INDEX_SCALE_BYTES
 
     @property
     def most_keys(self) -> int:
@@ -138,7 +144,7 @@ class LatentAttention:
 
     def flop_per_scored_key(self) -> int:
         """FLOP of a key that the indexer scores."""
-        return 0 if self.indexer is None else 2 * self.indexer.heads * self.indexer.dim
+        return 0 if self.indexer is None or self.indexer.shared else 2 * self.indexer.heads * self.indexer.dim
 
     def weights(self, hidden: int) -> Iterator[Weight]:
         """Projections down, which every rank holds, and up; norms of the latents."""

@@ -35,7 +35,7 @@ def _activation(f: Fields) -> str:
 def mixers(traits: Traits, f: Fields) -> dict[str, Mixer]:
     """Ways in which layers mix tokens, by the word of `layer_types`."""
     if traits.mixer == "latent":
-        return {"full": _latent(f)}
+        return _latents(f)
     full = _grouped(traits, f)
     found: dict[str, Mixer] = {"full": full}
     window = f.whole("sliding_window", 0, 0)
@@ -54,10 +54,10 @@ def mixers(traits: Traits, f: Fields) -> dict[str, Mixer]:
 
 def mixes(traits: Traits, f: Fields, index: int) -> str:
     """How the layer of that index mixes tokens: `layer_types` says it, else what the architecture does."""
+    if traits.mixer == "latent":
+        return "shared" if f.items("indexer_types")[index : index + 1] == ["shared"] else "full"
     types = f.items("layer_types")
     if index < len(types):
-        if traits.mixer == "latent":
-            return "full"
         kind = types[index]
         return "linear" if kind == _LINEAR else "sliding" if kind in _SLIDING else "full"
     if traits.mixer == "delta":
@@ -89,6 +89,13 @@ def _grouped(traits: Traits, f: Fields) -> GroupedAttention:
         gated=traits.gated_attention,
         sinks=traits.sinks,
     )
+
+
+def _latents(f: Fields) -> dict[str, Mixer]:
+    full = _latent(f)
+    if full.indexer is None:
+        return {"full": full, "shared": full}
+    return {"full": full, "shared": replace(full, indexer=replace(full.indexer, shared=True))}
 
 
 def _latent(f: Fields) -> LatentAttention:
