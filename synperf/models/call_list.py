@@ -17,7 +17,8 @@ from .formats import cache_dtype
 from .plan import Plan
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """A call of a pass, `count` times; `part` says what it is there for."""
 
     part: str
