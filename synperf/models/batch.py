@@ -45,9 +45,9 @@ class Requests:
         return bool(np.all(self.q_len == 1))
 
     @property
-    def is_columns(self) -> bool:
-        """Whether a field is an array."""
-        return is_array(self.count) or is_array(self.q_len) or is_array(self.kv_len)
+    def size(self) -> int:
+        """How many iterations the columns hold, 0 where all fields are numbers."""
+        return next((len(one) for one in (self.count, self.q_len, self.kv_len) if is_array(one)), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Batch:
     """The requests of one iteration of one group of ranks; each of the `dp` groups has such a one.
 
     Raises:
-        FieldError: there are none.
+        FieldError: there are none, or their columns have several lengths.
     """
 
     requests: tuple[Requests, ...]
@@ -63,6 +63,9 @@ class Batch:
     def __post_init__(self) -> None:
         if not self.requests:
             raise FieldError("requests must have one or more, got none")
+        sizes = sorted({one.size for one in self.requests if one.size})
+        if len(sizes) > 1:
+            raise FieldError(f"requests must have columns of one length, got {' and '.join(map(str, sizes))}")
 
     @property
     def tokens(self) -> Number:

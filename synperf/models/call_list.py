@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 from ..collectives import Collective
 from ..hardware import DType
 from ..kernels.base import Call
+from ..kernels.dispatch import has_kernel
 from ..kernels.gemm_call import Gemm
+from ..kernels.memory_call import MemoryCall
 from ..numeric import Number
 from .batch import Batch
 from .description import Layer, Model
@@ -65,8 +67,14 @@ class Pass:
         return None if self.cached is self.dtype else self.cached
 
     def call(self, part: str, kind: Any, **fields: Any) -> Named:
-        """A call with the plan's engine, and the format of hidden states where none is given."""
-        return Named(part, kind(**{"dtype": self.dtype, "engine": self.plan.engine, **fields}))
+        """A call with the plan's engine, and the format of hidden states where none is given.
+
+        A small kernel that an engine has none of its own for is that of the default engine.
+        """
+        engine = self.plan.engine
+        if engine is not None and issubclass(kind, MemoryCall) and not has_kernel(kind.FAMILY, engine):
+            engine = None
+        return Named(part, kind(**{"dtype": self.dtype, "engine": engine, **fields}))
 
     def gemm(self, part: str, layer: Layer, name: str, n: Number, k: Number, m: Number = None) -> Named:
         """A product with the weight of that name, in the format that it is stored in; of all tokens, or of `m`."""

@@ -67,7 +67,7 @@ def _grouped(p: Pass, layer: Layer, a: GroupedAttention) -> Calls:
 
 def attention_lengths(requests: tuple[Requests, ...]) -> list[dict[str, Any]]:
     """Fields of the calls that attend for these requests: one call for all, unless they are columns."""
-    if len(requests) < 2 or any(one.is_columns for one in requests):
+    if len(requests) < 2 or any(one.size for one in requests):
         return [{"batch": one.count, "q_len": one.q_len, "kv_len": one.kv_len} for one in requests]
     kv_lens = [one.kv_len for one in requests for _ in range(one.count)]
     if all(one.decodes for one in requests):

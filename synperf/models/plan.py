@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import FieldError
+from ..errors import FieldError, UnknownNameError
 from ..hardware import DType
+from ..kernels.dispatch import engines
 from ..kernels.fields import dtype_of, name_of, whole
 
 _RANKS = ("tp", "pp", "ep", "dp")
@@ -47,7 +48,7 @@ class Plan:
             if getattr(self, name) is not None:
                 put(self, name, dtype_of(name, getattr(self, name)))
         if self.engine is not None:
-            put(self, "engine", name_of("engine", self.engine))
+            put(self, "engine", _engine(name_of("engine", self.engine)))
         if self.dispatch not in DISPATCHES:
             raise FieldError(f"dispatch must be one of {', '.join(DISPATCHES)}, got {str(self.dispatch)[:60]!r}")
         if self.ranks_per_stage % self.ep:
@@ -67,6 +68,12 @@ class Plan:
     def expert_tp(self) -> int:
         """Ranks that share each expert."""
         return self.ranks_per_stage // self.ep
+
+
+def _engine(name: str) -> str:
+    if name not in engines():
+        raise FieldError(f"engine: {UnknownNameError.among('engine', name, engines())}")
+    return name
 
 
 def _ranks(name: str, value: Any) -> Any:

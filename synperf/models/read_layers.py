@@ -120,7 +120,7 @@ def feeds(traits: Traits, f: Fields) -> dict[bool, Feed]:
     experts = _experts(traits, e, f)
     if not (e.first or e.step or f.items("mlp_only_layers")):
         return {True: experts}
-    return {True: experts, False: _mlp(traits, f, f.whole("intermediate_size"))}
+    return {True: experts, False: _mlp(traits, f, f.whole(e.dense_inter))}
 
 
 def chooses(traits: Traits, f: Fields, index: int) -> bool:

@@ -10,8 +10,10 @@ Flag = bool | str  # always, never, or where the field of that name is true
 
 
 class ExpertTraits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Names of the fields that describe experts. `inter` is of one; `shared` counts experts that all tokens go through,
-    `shared_inter` has their size instead. Layers before `first` are dense, and of the others one in `step`.
+    """Names of the fields that describe experts.
+
+    `inter` is of one; `shared` counts experts that all tokens go through, `shared_inter` has their size instead,
+    `dense_inter` that of layers without experts. Layers before `first` are dense; of the others one in `step` is not.
     """
 
     experts: str
@@ -19,6 +21,7 @@ class ExpertTraits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     inter: str
     shared: str = ""
     shared_inter: str = ""
+    dense_inter: str = "intermediate_size"
     first: str = ""
     step: str = ""
     bias: bool = False

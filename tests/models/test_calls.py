@@ -5,14 +5,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import synperf
 from synperf import FieldError, FusedMoe, Gemm, LayerNorm, Mla, RmsNorm, models
 from synperf.collectives import Collective
 from synperf.kernels.attention_call import Attention
 from synperf.kernels.linear_attention_call import LinearAttention
-from synperf.models import Batch, Plan, Requests, calls, decode, prefill
+from synperf.models import Batch, Plan, Requests, calls, catalog, decode, prefill
 
 ARXIV_8 = [2648, 3740, 3761, 3866, 3777, 3508, 3227, 3439]
 ARXIV_16 = [3846, 1704, 3594, 2039, 2048, 2790, 2131, 2168, 1340, 1180, 1739, 2750, 2633, 2243, 194, 2753]
+ONE_OF_EACH = [next(iter(family.models)) for family in catalog.families().values()]
 SMALL = [name for name in models.names() if models.model(name).num_layers <= 100]
 
 
@@ -193,6 +195,11 @@ def test_a_plan_may_quantise_what_a_checkpoint_does_not():
     assert {e.call.dtype for e in wide if isinstance(e.call, Gemm)} == {"bf16"}
 
 
+def test_an_engine_runs_what_it_has_kernels_for():
+    entries = listed("Llama-3.1-8B", Plan(engine="vllm"), decode([64]))
+    assert {e.part for e in entries if e.call.engine is None} == {"embedding"}
+
+
 def test_columns_are_many_iterations():
     lengths, counts = np.array([100.0, 200.0, 4000.0]), np.array([1.0, 8.0, 64.0])
     many = listed("Qwen3-30B-A3B", Plan(tp=2), Batch((Requests(count=counts, kv_len=lengths),)))
@@ -235,3 +242,20 @@ def test_ranks_share_the_products_evenly_but_for_what_every_rank_holds(name):
 def test_a_stage_that_is_not_there_is_named():
     with pytest.raises(FieldError, match="stage must be from 0 to 1, got 2"):
         listed("Llama-3.1-8B", Plan(pp=2), decode([1]), stage=2)
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_every_call_has_a_time_on_a_gpu(name):
+    plan = Plan(engine="plain", dtype="bf16")
+    batches = [prefill([300, 300])]
+    if models.model(name).is_decoder:
+        batches += [decode([3000, 5000]), Batch((Requests(q_len=64, kv_len=4096), Requests(count=3, kv_len=70)))]
+    for batch in batches:
+        for entry in listed(name, plan, batch):
+            assert synperf.predict(entry.call, "h100_sxm", origin="analytical").time_s > 0, entry.part
+
+
+def test_attention_in_latent_space_has_a_time_on_a_gpu():
+    for entry in listed("DeepSeek-V3.2", Plan(tp=8, engine="plain"), prefill([4096])):
+        if not isinstance(entry.call, Collective):
+            assert synperf.predict(entry.call, "h100_sxm", origin="analytical").time_s > 0, entry.part

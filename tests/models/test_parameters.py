@@ -81,6 +81,8 @@ PUBLISHED = {  # num_parameters of the checkpoint on the Hub, MTP layers and tow
     "facebook/opt-1.3b": 1_315_758_080,
     "facebook/opt-6.7b": 6_658_473_984,
     "facebook/opt-13b": 12_853_473_280,
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct": 107_769_861_120,
+    "microsoft/Phi-3.5-MoE-instruct": 41_873_153_344,
 }
 NAMED = {  # what a model card or a model's name says: 106B
     "zai-org/GLM-4.5-Air": 106e9,
@@ -92,6 +94,7 @@ NAMED = {  # what a model card or a model's name says: 106B
     "Qwen/Qwen3.5-122B-A10B": 122e9,
     "Qwen/Qwen3.5-397B-A17B": 396e9,
     "zai-org/GLM-5": 744e9,
+    "meta-llama/Llama-4-Maverick-17B-128E-Instruct": 400e9,
 }
 ACTIVE = {  # billions of parameters that a token meets
     "deepseek-ai/DeepSeek-V3": 37,
@@ -103,6 +106,9 @@ ACTIVE = {  # billions of parameters that a token meets
     "zai-org/GLM-4.5-Air": 13,
     "zai-org/GLM-4.5": 33,
     "zai-org/GLM-5": 40,
+    "meta-llama/Llama-4-Scout-17B-16E-Instruct": 17,
+    "meta-llama/Llama-4-Maverick-17B-128E-Instruct": 17,
+    "microsoft/Phi-3.5-MoE-instruct": 6.6,
 }
 # SigLIP of Gemma 3: patches, positions, 27 layers, a norm; then a norm and a projection to the hidden size.
 SIGLIP = 588 * 1152 + 1152 + 4096 * 1152 + 27 * (4 * (1152**2 + 1152) + 2 * 1152 * 4304 + 4304 + 5 * 1152) + 2304

@@ -31,6 +31,7 @@ def test_a_plan_that_cannot_be_is_refused(name, plan, message):
         ({"pp": -1}, "pp must be a whole number from 1 to 65536, got -1"),
         ({"tp": 2, "ep": 3}, "ep must divide tp x dp, which is 2, got 3"),
         ({"dtype": "fp9"}, "dtype"),
+        ({"engine": "vlm"}, "engine: no engine named 'vlm'; nearest: vllm"),
         ({"dispatch": "pigeons"}, "dispatch must be one of all_gather, all_to_all, got 'pigeons'"),
     ],
 )
@@ -58,3 +59,9 @@ def test_requests_have_lengths_from_one_on(fields):
 def test_a_batch_has_requests():
     with pytest.raises(FieldError, match="requests must have one or more"):
         models.prefill([])
+
+
+def test_columns_of_a_batch_have_one_length():
+    short, long = models.Requests(kv_len=[1, 2]), models.Requests(kv_len=[1, 2, 3])
+    with pytest.raises(FieldError, match="columns of one length, got 2 and 3"):
+        models.Batch((short, long))

@@ -12,6 +12,8 @@ import typer
 from ...calculators.memory import UTILIZATION
 from ...calculators.memory import memory as calculate
 from ...errors import FieldError, named
+from ...hardware import DType
+from ...kernels.fields import dtype_of
 from ...models import Plan
 from ...models import model as of_name
 from ...report import memory as report
@@ -47,8 +49,12 @@ def memory(
         described = of_name(model)
     with named("activations-bytes"):
         activations = None if activations_bytes is None else parse_quantity(activations_bytes, "B")
-    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, dtype=dtype, kv_dtype=kv_dtype)
+    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, dtype=_format("dtype", dtype), kv_dtype=_format("kv-dtype", kv_dtype))
     answer = calculate(
         described, found, plan, seq=seq, batch=batch, utilization=utilization, activations_bytes=activations
     )
     show(as_json, lambda: report.to_dict(answer), lambda: report.to_text(answer))
+
+
+def _format(option: str, name: str | None) -> DType | None:
+    return None if name is None else dtype_of(option, name)
