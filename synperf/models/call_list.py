@@ -82,6 +82,6 @@ class Pass:
         dtype = self.dtype if scheme is None else scheme.dtype
         return self.call(part, Gemm, m=self.tokens if m is None else m, n=n, k=k, dtype=dtype)
 
-    def collective(self, part: str, operation: str, values: Number, ranks: int) -> Named:
+    def collective(self, part: str, operation: str, values: Number, ranks: int, **fields: Any) -> Named:
         """A message of so many values of hidden states."""
-        return self.call(part, Collective, operation=operation, bytes=values * self.dtype.bytes, ranks=ranks)
+        return self.call(part, Collective, operation=operation, bytes=values * self.dtype.bytes, ranks=ranks, **fields)

@@ -77,8 +77,8 @@ def _messages(p: Pass, e: Experts) -> tuple[list[Named], list[Named]]:
             [p.collective("dispatch", "all_gather", values, plan.dp)],
             [p.collective("combine", "reduce_scatter", values, plan.dp)],
         )
-    values = ceil_div(p.tokens, plan.tp) * e.topk * hidden
+    own, ranks = ceil_div(p.tokens, plan.tp) * hidden, plan.ranks_per_stage
     return (
-        [p.collective("dispatch", "all_to_all", values, plan.ranks_per_stage)],
-        [p.collective("combine", "all_to_all", values, plan.ranks_per_stage)],
+        [p.collective("dispatch", "moe_dispatch", own, ranks, topk=e.topk)],
+        [p.collective("combine", "moe_combine", own, ranks, topk=e.topk)],
     )

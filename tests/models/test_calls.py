@@ -122,8 +122,9 @@ def test_experts_of_one_group_are_reduced_and_of_several_dispatched():
         found = next(e.call for e in groups if e.part == part)
         assert (found.operation, found.bytes, found.ranks) == (operation, gathered, 4)
     sent = listed("Qwen3-30B-A3B", Plan(dp=4, ep=4, dispatch="all_to_all"), decode([64] * 8))
-    found = next(e.call for e in sent if e.part == "dispatch")
-    assert (found.operation, found.bytes, found.ranks) == ("all_to_all", 8 * 8 * 2048 * 2, 4)
+    for part in ("dispatch", "combine"):
+        found = next(e.call for e in sent if e.part == part)
+        assert (found.operation, found.bytes, found.ranks, found.topk) == (f"moe_{part}", 8 * 2048 * 2, 4, 8)
 
 
 def test_deepseek_expands_latents_for_prompts_and_absorbs_them_in_decode():
