@@ -42,7 +42,7 @@ class Requests:
     @property
     def decodes(self) -> bool:
         """Whether each has one new token, as in decode."""
-        return bool(np.all(self.q_len == 1))
+        return bool(self.q_len == 1) if type(self.q_len) is int else bool(np.all(self.q_len == 1))
 
     @property
     def size(self) -> int:

@@ -84,4 +84,5 @@ class Pass:
 
     def collective(self, part: str, operation: str, values: Number, ranks: int, **fields: Any) -> Named:
         """A message of so many values of hidden states."""
-        return self.call(part, Collective, operation=operation, bytes=values * self.dtype.bytes, ranks=ranks, **fields)
+        size = values * int(self.dtype.bytes)
+        return self.call(part, Collective, operation=operation, bytes=size, ranks=ranks, **fields)

@@ -12,6 +12,7 @@ from ..errors import FieldError
 from ..hardware import DType
 from ..kernels.elementwise import Elementwise
 from ..kernels.embedding import Embedding
+from ..kernels.fields import refuse
 from ..kernels.gemm_call import Gemm
 from ..kernels.layernorm import LayerNorm
 from ..kernels.rmsnorm import RmsNorm
@@ -36,6 +37,7 @@ def calls(model: Model, plan: Plan, batch: Batch, stage: int | None = None) -> t
         FieldError: the plan does not go with the model, or a batch or stage is not what it should be.
     """
     check(model, plan)
+    _check_encoder(model, batch)
     p = Pass(planned(model, plan), plan, batch)
     spans = stages(model.num_layers, plan.pp)
     if stage is None:
@@ -43,6 +45,18 @@ def calls(model: Model, plan: Plan, batch: Batch, stage: int | None = None) -> t
     if not 0 <= stage < plan.pp:
         raise FieldError(f"stage must be from 0 to {plan.pp - 1}, got {stage}")
     return tuple(_entries(p, spans[stage], 1 if stage < plan.pp - 1 else 0))
+
+
+def _check_encoder(model: Model, batch: Batch) -> None:
+    """Checks that an encoder, which keeps no tokens, sees whole sequences.
+
+    Raises:
+        FieldError: it is one, and a request has tokens in a cache.
+    """
+    for one in () if model.is_decoder else batch.requests:
+        refuse(
+            one.kv_len != one.q_len, "kv_len must be q_len for an encoder, which is {}, got {}", one.q_len, one.kv_len
+        )
 
 
 def _entries(p: Pass, layers: range, sends: int) -> Iterator[Entry]:

@@ -180,6 +180,11 @@ def test_bert_sees_both_sides_and_projects_every_token():
     assert "kv_append" not in {e.part for e in entries}
 
 
+def test_an_encoder_does_not_decode():
+    with pytest.raises(FieldError, match="kv_len must be q_len for an encoder, which is 1, got 9"):
+        listed("bert-large", Plan(), decode([9]))
+
+
 def test_a_shared_vocabulary_hands_over_what_ranks_lack():
     entries = listed("Llama-3.1-8B", Plan(tp=4, split_vocab=True), decode([9] * 3))
     assert products(entries)["lm_head"][0] == (3, 32064, 4096)
