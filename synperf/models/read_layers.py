@@ -53,12 +53,18 @@ def mixers(traits: Traits, f: Fields) -> dict[str, Mixer]:
 
 
 def mixes(traits: Traits, f: Fields, index: int) -> str:
-    """How the layer of that index mixes tokens: `layer_types` says it, else what the architecture does."""
+    """How the layer of that index mixes tokens: `layer_types` says it, else what the architecture does.
+
+    Raises:
+        FieldError: it says linear attention of an architecture that has none.
+    """
     if traits.mixer == "latent":
         return "shared" if f.items("indexer_types")[index : index + 1] == ["shared"] else "full"
     types = f.items("layer_types")
     if index < len(types):
         kind = types[index]
+        if kind == _LINEAR and traits.mixer != "delta":
+            raise f.wrong("layer_types", "a list without linear_attention, which the architecture has not")
         return "linear" if kind == _LINEAR else "sliding" if kind in _SLIDING else "full"
     if traits.mixer == "delta":
         return "full" if (index + 1) % f.whole("full_attention_interval") == 0 else "linear"

@@ -91,6 +91,7 @@ def test_all_fields_that_are_missing_are_named_at_once_as_the_architecture_spell
         ({"torch_dtype": "int3"}, "torch_dtype must be one of float32"),
         ({"tie_word_embeddings": 1}, "tie_word_embeddings must be true or false, got '1'"),
         ({"layer_types": 3}, "layer_types must be a list"),
+        ({"layer_types": ["linear_attention"] * 2}, "layer_types must be a list without linear_attention"),
     ],
 )
 def test_a_wrong_field_is_named(changes, message):
