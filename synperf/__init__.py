@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from . import hardware
+    from . import hardware, models
     from .api import explain, parse_call, predict, predict_file, tile_profile
     from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
     from .estimators import Estimate
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .kernels.silu_mul import SiluMul
     from .kernels.softmax import Softmax
     from .kernels.transpose import Transpose
+    from .models import Model, Plan, model
 
 __all__ = [
     "GPU",
@@ -56,7 +57,9 @@ __all__ = [
     "LayerNorm",
     "LinearAttention",
     "Mla",
+    "Model",
     "PerfError",
+    "Plan",
     "PluginError",
     "Quantize",
     "Reduction",
@@ -74,6 +77,8 @@ __all__ = [
     "gpus",
     "hardware",
     "load_family",
+    "model",
+    "models",
     "parse_call",
     "predict",
     "predict_file",
@@ -108,13 +113,15 @@ _HOMES = {
     "kernels.silu_mul": ("SiluMul",),
     "kernels.softmax": ("Softmax",),
     "kernels.transpose": ("Transpose",),
+    "models": ("Model", "Plan", "model"),
 }
+_ROOMS = ("hardware", "models")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "hardware":
-        return import_module(".hardware", __name__)
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)

@@ -78,6 +78,11 @@ def _dispatched(family: str, engine: str, dtype: DType, compute_capability: str)
     return None
 
 
+def has_kernel(family: str, engine: str) -> bool:
+    """Whether an engine has a kernel of its own for the family, in some format on some GPU."""
+    return bool(_rules(engine).get(family))
+
+
 def _engines_of(family: str, dtype: DType, compute_capability: str) -> list[str]:
     """Engines that have a kernel for the format on the GPU."""
     return [engine for engine, _ in _ways(family, dtype, compute_capability)]
