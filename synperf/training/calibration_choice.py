@@ -1,8 +1,8 @@
 """Which steps a calibration takes: cross-validated over whole weight shapes, each only where it is surely better.
 
-First the rates of the GPU, then for each kernel and format the residual part of least held-out error. A step must lower
-the error by more than two standard errors of that difference: rows of one shape err alike, and the best of several
-candidates looks better than it is.
+First the rates of the GPU, then for each kernel and format the residual part of least held-out error of those that are
+surely better than none. A step must lower the error by more than two standard errors of that difference: rows of one
+shape err alike, and the best of several candidates looks better than it is.
 Source: Hastie, Tibshirani, Friedman, "The Elements of Statistical Learning", 2009, section 7.10.
 """
 
@@ -116,10 +116,19 @@ def _best(part: Part, index: np.ndarray, base: _Base) -> tuple[Candidate | None,
     if len(base.held) == 1:
         return None, f"no residual part: {_few_shapes(base.rows)}", start
     times = _candidates(part, index, base)
-    errors = np.abs(times / measured - 1.0)
-    best = int(np.minimum(errors, MOST_ERROR).mean(axis=1).argmin())
-    better, how = is_better(np.abs(start / measured - 1.0), errors[best])
-    return (CANDIDATES[best], how, times[best]) if better else (None, f"no residual part: {how}", start)
+    best, how = best_of(np.abs(start / measured - 1.0), np.abs(times / measured - 1.0))
+    return (None, f"no residual part: {how}", start) if best is None else (CANDIDATES[best], how, times[best])
+
+
+def best_of(before: np.ndarray, errors: np.ndarray) -> tuple[int | None, str]:
+    """The candidate of least error of those surely better than before, or None; and why. `errors`: (candidates, rows).
+
+    One that gains much on a few rows may have less error than they, and be no surer than chance.
+    """
+    judged = [is_better(before, after) for after in errors]
+    sure = [i for i, (better, _) in enumerate(judged) if better]
+    best = min(sure or range(len(judged)), key=np.minimum(errors, MOST_ERROR).mean(axis=1).__getitem__)
+    return best if sure else None, judged[best][1]
 
 
 def _candidates(part: Part, index: np.ndarray, base: _Base) -> np.ndarray:
