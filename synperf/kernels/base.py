@@ -84,7 +84,7 @@ class KernelFamily:
     stepped: tuple[str, ...] = ()  # inputs in which times have steps: a network sees how far each has come
     marks: tuple[str, ...] = ()  # inputs that tell kinds of calls apart, which say little of each other
     sizes: Callable[[Any], tuple[str, ...]] = _every_size  # inputs that networks of such calls do not see
-    of_gpus: tuple[str, ...] = ()  # inputs that one that knows no GPU does not see: they tell GPUs apart, not calls
+    of_gpus: Callable[[Any], tuple[str, ...]] = _every_size  # nor one that knows no GPU: they tell GPUs apart
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`

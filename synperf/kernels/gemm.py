@@ -16,7 +16,7 @@ from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch
 from .gemm_call import Gemm
 from .gemm_costs import PARTIAL_BYTES, operand_value_bytes
-from .gemm_inputs import STEPPED, inputs, sizes, variant
+from .gemm_inputs import STEPPED, inputs, of_gpus, sizes, variant
 from .gemm_tiles import port_share_of_b
 from .gemm_tiling import Tiling, choose
 from .gemm_traits import traits
@@ -144,6 +144,7 @@ FAMILY = KernelFamily(
     inputs=inputs,
     stepped=STEPPED,
     sizes=sizes,
+    of_gpus=of_gpus,
     variant=variant,
     chosen=("tile_m", "tile_n", "tile_k", "split_k"),
     always_one=("batch",),

@@ -23,6 +23,7 @@ STEPPED = (
     "fill_64x64", "fill_128x128", "fill_128x256", "fill_256x128",
 )  # fmt: skip
 SIZES = ("m", "tasks_per_sm", "sm_max_tasks", "base_over_launch", "working_set")  # that grow without end
+EXTENTS = ("n", "k")
 BATCHED = "batched"
 MOST_ALIGNED = 128  # a power of two that no load or tile asks more than
 _SIDES_M, _SIDES_N = (sorted(set(sides)) for sides in zip(*TILES, strict=True))
@@ -64,7 +65,12 @@ def sizes(p: Gemm) -> tuple[str, ...]:
     """Inputs that a network for fp32 does not see, of which far larger products are asked for than were measured."""
     if p.dtype is not DType.FP32:
         return ()
-    return (*SIZES, "n", "k") if np.any(variant(p) == BATCHED) else SIZES
+    return (*SIZES, *EXTENTS) if np.any(variant(p) == BATCHED) else SIZES
+
+
+def of_gpus(p: Gemm) -> tuple[str, ...]:
+    """Inputs that a network for fp32 which knows no GPU does not see: how far a GPU slows as they grow is its own."""
+    return EXTENTS if p.dtype is DType.FP32 else ()
 
 
 def _in_turn(p: Gemm, gpu: GPU) -> tuple[Number, Number]:

@@ -50,7 +50,7 @@ def memory_family(
         inputs=partial(_inputs, work, beside),
         stepped=STEPPED,
         sizes=lambda _: sizes,
-        of_gpus=of_gpus,
+        of_gpus=lambda _: of_gpus,
         shape=shape,
         variant=variant,
         math=_math,

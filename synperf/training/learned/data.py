@@ -95,7 +95,7 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
         names=tuple(kept),
         stepped=kind.stepped,
         sizes=kind.sizes(call),
-        of_gpus=kind.of_gpus,
+        of_gpus=kind.of_gpus(call),
         logs=logarithms(kept, base_s),
         base_s=base_s,
         time_s=rows.time_s,
