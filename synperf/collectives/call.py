@@ -9,8 +9,10 @@ from ..errors import FieldError, UnknownNameError
 from ..hardware import DType
 from ..kernels.base import Call
 from ..kernels.fields import MOST_ELEMENTS, name_of, refuse, same_length, set_dtype, set_numbers
+from .algorithms import ALGORITHMS, EXPERTS, SEND_RECV
 
-OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
+OPERATIONS = tuple(ALGORITHMS)
+NUMBERS = ("bytes", "ranks", "nodes", "topk")
 MOST_RANKS = 65_536
 _NAMES = ("link", "network", "algorithm", "protocol", "engine", "kernel")
 
@@ -20,8 +22,9 @@ class Collective(Call):
     """`bytes` are the size column of nccl-tests; `ranks` take part, one GPU each, spread evenly over `nodes`.
 
     That size is the whole buffer of a rank for all_reduce, broadcast, send_recv and all_to_all (a rank sends one
-    n-th of it to each of n), and for all_gather and reduce_scatter the buffer of all ranks together.
-    `bytes`, `ranks` and `nodes` are numbers, or arrays of one length. What is left out is chosen: `nodes` by the
+    n-th of it to each of n), and for all_gather and reduce_scatter the buffer of all ranks together. For moe_dispatch
+    and moe_combine it is the tokens of one rank, each counted once; each goes to `topk` experts, wherever they are.
+    `bytes`, `ranks`, `nodes` and `topk` are numbers, or arrays of one length. What is left out is chosen: `nodes` by the
     ranks that a node holds, `link` (within a node) and `network` (between nodes) by the GPU, `algorithm` and
     `protocol` by least time, `kernel` by the engine, NCCL where none is named.
     """
@@ -31,6 +34,7 @@ class Collective(Call):
     ranks: Any
     dtype: DType = DType.BF16
     nodes: Any = None
+    topk: Any = None
     link: str | None = None
     network: str | None = None
     algorithm: str | None = None
@@ -48,12 +52,12 @@ class Collective(Call):
             raise FieldError(f"operation: {UnknownNameError.among('collective', str(self.operation), OPERATIONS)}")
         set_numbers(self, ("bytes",), most=MOST_ELEMENTS)
         set_numbers(self, ("ranks",), most=MOST_RANKS)
-        set_numbers(self, ("nodes",), optional=True, most=MOST_RANKS)
+        set_numbers(self, ("nodes", "topk"), optional=True, most=MOST_RANKS)
         set_dtype(self)
         for name in _NAMES:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, name_of(name, value))
-        same_length(self, ("bytes", "ranks", "nodes"))
+        same_length(self, NUMBERS)
         self._check_ranks()
 
     def _check_ranks(self) -> None:
@@ -62,8 +66,10 @@ class Collective(Call):
         Raises:
             FieldError: they do not.
         """
-        if self.operation == "send_recv":
+        if self.operation == SEND_RECV:
             refuse(self.ranks != 2, "ranks must be 2 for send_recv, got {}", self.ranks)
+        if (self.topk is None) == (self.operation in EXPERTS):
+            raise FieldError(f"topk: {self.operation} {'needs' if self.topk is None else 'has no'} experts per token")
         if self.nodes is not None:
             refuse(
                 self.ranks % self.nodes != 0, "ranks must be a multiple of nodes, got {} and {}", self.ranks, self.nodes

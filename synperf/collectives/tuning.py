@@ -1,0 +1,57 @@
+"""NCCL's own model of what its algorithms and protocols cost, from nccl_tuning.toml: what answers where nobody measured."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..hardware.links import NETWORK, NVLINK
+from .algorithms import ALL_REDUCE, DIRECT, NVLS, RING, TREE, Term
+from .place import Place
+
+_FILE = Path(__file__).with_name("nccl_tuning.toml")
+_US = 1e-6
+_LL128 = "ll128"
+_LIKE = {DIRECT: RING}  # whose constants stand in
+
+
+def version() -> str:
+    """Whose constants these are."""
+    return str(_rules()["version"])
+
+
+def terms(operation: str, place: Place) -> tuple[Term, ...]:
+    """Every way in which NCCL could run an operation there."""
+    return tuple(
+        _term(algorithm, protocol, place)
+        for algorithm in _algorithms(operation, place)
+        for protocol in _rules()["base_us"][_LIKE.get(algorithm, algorithm)]
+        if protocol != _LL128 or place.link.kind == NVLINK  # needs stores of 128 bytes that are not torn
+    )
+
+
+def _algorithms(operation: str, place: Place) -> tuple[str, ...]:
+    if operation == ALL_REDUCE:
+        return (RING, TREE, NVLS) if place.link.in_switch_reduction and place.ranks > 2 else (RING, TREE)
+    return (RING,) if operation in ("all_gather", "reduce_scatter", "broadcast") else (DIRECT,)
+
+
+def _term(algorithm: str, protocol: str, place: Place) -> Term:
+    like, rules = _LIKE.get(algorithm, algorithm), _rules()
+    hops: Mapping[str, Any] = rules["hop_us"]
+    return Term(
+        algorithm=algorithm,
+        protocol=protocol,
+        base_s=rules["base_us"][like][protocol] * _US,
+        hop_s=hops[place.link.kind][like][protocol] * _US,
+        network_hop_s=hops[NETWORK][like][protocol] * _US,
+        s_per_byte=1 / (place.reached_bytes_per_s * rules["bandwidth_share"][like][protocol]),
+    )
+
+
+@cache
+def _rules() -> dict[str, Any]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
