@@ -26,7 +26,7 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One way to run an operation: its time is `base_s`, a latency for each step, and `s_per_byte` for each on the wire."""
+    """One way to run an operation: its time is `base_s`, a latency for each step, and `s_per_byte` on the wire."""
 
     algorithm: str
     protocol: str

@@ -2,8 +2,9 @@
 
 `size` is the buffer of a rank in bytes (for all-gather and reduce-scatter that of all ranks together), `ranks` their
 number, `alpha_s` the latency of a step, `rate` the bytes per second of a rank in one direction.
-Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1), 2005;
-Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35, 2009.
+Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1),
+2005; Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing
+35, 2009.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ class Collective(Call):
     That size is the whole buffer of a rank for all_reduce, broadcast, send_recv and all_to_all (a rank sends one
     n-th of it to each of n), and for all_gather and reduce_scatter the buffer of all ranks together. For moe_dispatch
     and moe_combine it is the tokens of one rank, each counted once; each goes to `topk` experts, wherever they are.
-    `bytes`, `ranks`, `nodes` and `topk` are numbers, or arrays of one length. What is left out is chosen: `nodes` by the
-    ranks that a node holds, `link` (within a node) and `network` (between nodes) by the GPU, `algorithm` and
-    `protocol` by least time, `kernel` by the engine, NCCL where none is named.
+    `bytes`, `ranks`, `nodes` and `topk` are numbers, or arrays of one length. What is left out is chosen: `nodes` by
+    the ranks that a node holds, `link` (within a node) by the GPU, `algorithm` and `protocol` by least time, `kernel`
+    by the engine, NCCL where none is named. `network` is what joins the nodes, where there are several.
     """
 
     operation: str
@@ -66,6 +66,7 @@ class Collective(Call):
         Raises:
             FieldError: they do not.
         """
+        refuse(self.ranks < 2, "ranks must be 2 or more, got {}", self.ranks)
         if self.operation == SEND_RECV:
             refuse(self.ranks != 2, "ranks must be 2 for send_recv, got {}", self.ranks)
         if (self.topk is None) == (self.operation in EXPERTS):

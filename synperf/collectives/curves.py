@@ -2,7 +2,7 @@
 
 The terms hold for any size and number of ranks. At measured numbers of ranks a correction maps the time of the terms to
 the measured one, piecewise linear between the logarithms of both and never falling, so that a longer message is never
-faster; beyond its ends the last ratio holds. Between measured numbers of ranks the corrections of the nearest are mixed.
+faster; beyond its ends the last ratio holds. Between measured numbers of ranks those of the nearest are mixed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from math import log
 import numpy as np
 
 from .algorithms import Term, wire_share
-
-FLOOR_RATIO = 1e-9  # keeps logarithms of ever larger messages apart
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,8 @@ from ..hardware import links as catalog
 from ..hardware.links import Link
 from .algorithms import ALL_TO_ALL, EXPERTS, HALVES, SEND_RECV, least_wire_share
 
+_GPUS_PER_NODE = 8  # of servers with NVLink; a bridge's are as many
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -35,9 +37,17 @@ class Place:
 
     @property
     def network_bytes_per_s(self) -> float:
-        """Published rate between nodes: all ports of a node, shared by its ranks."""
+        """Published rate between nodes: all ports of a node, shared by its ranks, each behind its own PCIe."""
         assert self.network is not None  # there are several nodes
-        return self.network.bytes_per_s * self.network.nics_per_node / self.ranks_per_node
+        ports = self.network.bytes_per_s * self.network.nics_per_node / self.ranks_per_node
+        return min(ports, self.gpu.pcie_bytes_per_s or ports)
+
+    @property
+    def _ports(self) -> int:
+        """Ports of a node that its ranks use: those near to each, where there are as many as GPUs."""
+        assert self.network is not None  # there are several nodes
+        near = max(1, self.network.nics_per_node // _GPUS_PER_NODE)
+        return min(self.network.nics_per_node, self.ranks_per_node * near)
 
     @property
     def reached_bytes_per_s(self) -> float:
@@ -45,7 +55,7 @@ class Place:
         within = self.bytes_per_s * self.link.efficiency
         if self.network is None:
             return within
-        around = self.network.bytes_per_s * self.network.nics_per_node * self.network.efficiency
+        around = self.network.bytes_per_s * self._ports * self.network.efficiency
         return around if self.ranks_per_node == 1 else min(within, around)
 
     def least_s_per_byte(self, operation: str) -> float:
@@ -101,7 +111,7 @@ def place(call: Any, gpu: GPU, ranks: int, nodes: int | None) -> Place:
 
 def _nodes(link: Link, ranks: int) -> int:
     """The fewest nodes on which the ranks are even."""
-    most = 8 if link.beyond else link.max_ranks
+    most = _GPUS_PER_NODE if link.beyond else link.max_ranks
     return next(nodes for nodes in range(1, ranks + 1) if ranks % nodes == 0 and ranks // nodes <= most)
 
 

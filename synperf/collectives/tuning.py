@@ -1,4 +1,4 @@
-"""NCCL's own model of what its algorithms and protocols cost, from nccl_tuning.toml: what answers where nobody measured."""
+"""What NCCL takes its algorithms and protocols to cost, from nccl_tuning.toml: it answers where nobody measured."""
 
 from __future__ import annotations
 

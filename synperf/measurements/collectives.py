@@ -44,7 +44,8 @@ def read(data: Path | None = None, root: Path | None = None) -> tuple[Rows, Coun
     parts = [*_tables(root or folder()), *(_profiles(data) if data is not None else ())]
     table = _newest(pl.concat(parts))
     dropped = Counter(dict(table["dropped"].drop_nulls().value_counts().iter_rows()))
-    kept = table.filter(pl.col("dropped").is_null())
+    shared = [name for name in _LABELS if name != "source"]
+    kept = table.filter(pl.col("dropped").is_null()).with_columns(source=pl.col("source").first().over(shared))
     split = kept.select("bytes", "ranks", "nodes", "link", "dtype", "topk").iter_rows()
     return _rows(kept.with_columns(is_test=pl.Series(is_call_test(split)))), dropped
 
@@ -119,8 +120,9 @@ def _nccl(table: pl.DataFrame, _: str) -> pl.DataFrame:
     dtype = pl.col("nccl_dtype").replace_strict(rules["dtypes"])
     size = pl.col("message_size") * dtype.replace_strict(rules["bytes"], return_dtype=pl.Float64)
     return _call(
-        table, engine=pl.lit("nccl"), kernel=pl.lit("nccl"), family=pl.col("op_name").replace_strict(rules["operations"]),
-        dtype=dtype, size=size, ranks=pl.col("num_gpus"), time=pl.col("latency") * rules["seconds"]["ms"],
+        table, engine=pl.lit("nccl"), kernel=pl.lit("nccl"),
+        family=pl.col("op_name").replace_strict(rules["operations"]), dtype=dtype, size=size,
+        ranks=pl.col("num_gpus"), time=pl.col("latency") * rules["seconds"]["ms"],
     )  # fmt: skip
 
 
@@ -132,12 +134,11 @@ def _custom(table: pl.DataFrame, gpu: str) -> pl.DataFrame:
     rules = _rules()
     is_eager = pl.col("kernel_source").str.ends_with("_eager")
     framework = pl.col("framework").str.to_lowercase()
-    is_far = (gpu == "gb200") & (pl.col("num_gpus") == 2) & (pl.col("latency") > 2) & (pl.col("message_size") == 2**28)
-    across = table.with_columns(far=is_far.any()).with_columns(far=pl.col("far") & (pl.col("num_gpus") == 2))
+    across = (framework + "/" + pl.col("version")).is_in(rules["across_trays"].get(gpu, []))
     return _call(
-        across, engine=framework, kernel=pl.lit("custom_all_reduce"), family=pl.lit("all_reduce"), dtype=pl.lit("bf16"),
+        table, engine=framework, kernel=pl.lit("custom_all_reduce"), family=pl.lit("all_reduce"), dtype=pl.lit("bf16"),
         size=pl.col("message_size") * 2, ranks=pl.col("num_gpus"), time=pl.col("latency") * rules["seconds"]["ms"],
-        dropped=_first((is_eager, "eager"), (pl.col("far"), "gb200")),
+        dropped=_first((is_eager, "eager"), (across & (pl.col("num_gpus") == 2), "across_trays")),
     )  # fmt: skip
 
 
@@ -210,10 +211,7 @@ def _of_pipeweave(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_vidur(table: pl.DataFrame) -> pl.DataFrame:
-    rules = _rules()
-    nodes = rules["nodes"]
-    place = {name: pair[index] for index in (0, 1) for name, pair in nodes.items()}
-    assert place  # every node of the files is listed
+    nodes = _rules()["nodes"]
     table = table.with_columns(version=pl.lit("vidur"))
     is_pair = pl.col("node").str.contains("pairwise") & (pl.col("op") == "send_recv")
     reason = _first(
@@ -221,14 +219,11 @@ def _of_vidur(table: pl.DataFrame) -> pl.DataFrame:
         (is_pair & (pl.col("node") == "a40_pairwise_nvlink"), "not_linked"),
         (is_pair, "copy"),
     )
-    gpus = {name: pair[0] for name, pair in nodes.items()}
-    links = {name: pair[1] for name, pair in nodes.items()}
-    bridged = pl.when((table["node"].str.contains("pairwise")) & (table["num_workers"] > 2))
-    beyond = {"a100_pairwise_nvlink": "pcie4", "h100_pairwise_nvlink": "pcie5", "a40_pairwise_nvlink": "pcie4"}
-    link = bridged.then(pl.lit(table["node"].replace(beyond))).otherwise(pl.lit(table["node"].replace_strict(links)))
-    return _profiled(table, reason).with_columns(
-        gpu=table["node"].replace_strict(gpus), link=link, source_kind=pl.lit("vidur")
+    gpu, link, beyond = (
+        table["node"].replace_strict({name: place[i] for name, place in nodes.items()}) for i in range(3)
     )
+    reached = pl.when(table["num_workers"] > 2).then(beyond).otherwise(link)
+    return _profiled(table, reason).with_columns(gpu=gpu, link=reached, source_kind=pl.lit("vidur"))
 
 
 def _profiled(table: pl.DataFrame, dropped: pl.Expr | None = None) -> pl.DataFrame:
