@@ -80,8 +80,12 @@ class Curve:
 
     def time_s(self, volume: np.ndarray, ranks: int, nodes: int) -> np.ndarray:
         """The time of messages of these sizes."""
+        return self.corrected_s(self.terms_s(volume, ranks, nodes), ranks, nodes)
+
+    def corrected_s(self, fast_s: np.ndarray, ranks: int, nodes: int) -> np.ndarray:
+        """What times of the terms become as measured."""
         below, above = self._knots(ranks, nodes)
-        return np.exp(corrected(np.log(self.terms_s(volume, ranks, nodes)), below, above))
+        return np.exp(corrected(np.log(fast_s), below, above))
 
     def _knots(self, ranks: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Logarithms of the times of the terms, and of the measured ones, at the knots."""

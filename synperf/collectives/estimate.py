@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from ..kernels.base import num_calls
 from ..version import VERSION
 from . import records, tuning
 from .algorithms import Term, experts_reached, ranks_reached
-from .call import Collective
+from .call import MOST_RANKS, Collective
 from .curves import Curve, Interval, fastest
 from .place import Place, place
 
 LEARNED, ANALYTICAL = "learned", "analytical"
 ORIGINS = (LEARNED, ANALYTICAL)
 LATENCY, LINK, NETWORK = "latency", "link", "network"
+EAGER = "nccl_eager"
+_COLUMNS = ("time_s", "low_s", "high_s", "floor_s", "efficiency", "extrapolating")
+_CODE = MOST_RANKS + 1
 _NETWORK_WIDTH = 1.6  # nobody measured NCCL between named networks here: half and twice hold what is published
 
 
@@ -36,36 +40,29 @@ def estimate(call: Collective, gpu: GPU, origin: str | None = None) -> Estimate:
     size = num_calls(call)
     if size is None:
         return _single(
-            _of_shape(call, gpu, origin, int(call.ranks), call.nodes, call.topk, np.array([float(call.bytes)]))
+            _of_shape(call, gpu, origin, call.ranks, call.nodes, call.topk, np.array([call.bytes], dtype=float))
         )
-    return Estimate.gather(
-        [
-            (rows, _of_shape(call, gpu, origin, ranks, nodes, topk, sizes))
-            for rows, ranks, nodes, topk, sizes in _shapes(call, size)
-        ]
-    )
+    parts = [(rows, _of_shape(call, gpu, origin, *shape)) for rows, *shape in _shapes(call, size)]
+    return parts[0][1] if len(parts) == 1 else Estimate.gather(parts)
 
 
-def _shapes(call: Collective, size: int) -> Iterator[tuple[np.ndarray, int, int | None, int | None, np.ndarray]]:
-    """Every number of ranks, nodes and experts of columns, with its rows and their sizes."""
+def _shapes(call: Collective, size: int) -> Iterator[tuple[Any, ...]]:
+    """Every number of ranks, nodes and experts of columns: its rows, the three, and the sizes."""
     sizes = np.broadcast_to(np.asarray(call.bytes, dtype=float), size)
-    shape = [np.broadcast_to(np.asarray(-1.0 if v is None else v), size) for v in (call.ranks, call.nodes, call.topk)]
-    keys, which = np.unique(np.stack(shape), axis=1, return_inverse=True) if _varies(shape) else (None, None)
-    if keys is None:
-        ranks, nodes, topk = (float(column[0]) for column in shape)
-        yield np.arange(size), int(ranks), _given(nodes), _given(topk), sizes
+    shape = [np.asarray(0.0 if v is None else v, dtype=float) for v in (call.ranks, call.nodes, call.topk)]
+    if all(not column.ndim for column in shape):
+        yield slice(None), *map(_given, map(float, shape)), sizes
         return
-    for index, (ranks, nodes, topk) in enumerate(keys.T.tolist()):
-        rows = np.flatnonzero(which.reshape(-1) == index)
-        yield rows, int(ranks), _given(nodes), _given(topk), sizes[rows]
-
-
-def _varies(shape: Sequence[np.ndarray]) -> bool:
-    return any((column != column[0]).any() for column in shape)
+    codes = np.broadcast_to((shape[0] * _CODE + shape[1]) * _CODE + shape[2], size)
+    for code in np.unique(codes).tolist():
+        rest, topk = divmod(code, _CODE)
+        ranks, nodes = divmod(rest, _CODE)
+        rows = np.flatnonzero(codes == code)
+        yield rows, *map(_given, (ranks, nodes, topk)), sizes[rows]
 
 
 def _given(value: float) -> int | None:
-    return None if value < 0 else int(value)
+    return int(value) or None
 
 
 def _of_shape(
@@ -73,8 +70,8 @@ def _of_shape(
 ) -> Estimate:
     where = place(call, gpu, ranks, nodes)
     floor_s = where.least_s_per_byte(call.operation) * _least_volume(sizes, topk, where)
-    curve = None if origin == ANALYTICAL else _curve(call, gpu, where)
-    if curve is not None:
+    curve = _curve(call, gpu, where)
+    if curve is not None and origin != ANALYTICAL:
         return _learned(call, where, curve, _volume(sizes, topk, ranks, curve.copies), floor_s)
     if origin == LEARNED:
         raise UnsupportedError(f"origin: no {call.operation} of {gpu.key} on {where.link.key} was measured")
@@ -95,36 +92,25 @@ def _volume(sizes: np.ndarray, topk: int | None, ranks: int, copies: str) -> np.
 
 def _curve(call: Collective, gpu: GPU, where: Place) -> Curve | None:
     """The curve that answers: of the first kernel that was measured; none where one algorithm is asked for."""
-    pairs = records.kernels(call.operation, call.engine, call.kernel)
-    if call.algorithm is not None or call.protocol is not None:
-        return None
     between = "" if where.network is None else where.network.key
-    found = (records.find(gpu.key, call.operation, call.dtype, where.link.key, between, pair) for pair in pairs)
-    return next(filter(None, found), None)
+    found = records.find(gpu.key, call.operation, call.dtype, where.link.key, between, call.engine, call.kernel)
+    return found if call.algorithm is None and call.protocol is None else None
 
 
 def _learned(call: Collective, where: Place, curve: Curve, volume: np.ndarray, floor_s: np.ndarray) -> Estimate:
     shape = curve.shapes.get((where.ranks, where.nodes))
-    time_s = np.maximum(curve.time_s(volume, where.ranks, where.nodes), floor_s)
-    _, _, latency_s = fastest(curve.terms, call.operation, volume, where.ranks, where.nodes)
+    fast_s, _, latency_s = fastest(curve.terms, call.operation, volume, where.ranks, where.nodes)
+    time_s = np.maximum(curve.corrected_s(fast_s, where.ranks, where.nodes), floor_s)
     interval = curve.known if shape is not None else curve.other_ranks
     said = () if curve.dtype == str(call.dtype) else (f"dtype: {curve.dtype} stands for {call.dtype}, as it moves",)
-    if curve.kernel == "nccl_eager":
+    if curve.kernel == EAGER:
         said += (f"kernel: NCCL as {curve.version} timed it, launch by launch; ranks may have waited for each other",)
     ends = shape or curve.corrections[0]
-    outside = _outside(volume, shape is None, min(ends.low_bytes, ends.high_bytes), ends.high_bytes)
+    beyond = (volume < ends.low_bytes) | (volume > ends.high_bytes)
     return _made(
-        call, where, curve.engine, curve.kernel, LEARNED, time_s, interval, floor_s, latency_s / time_s > 0.5,
-        outside=outside, said=said, versions={curve.kernel: curve.version},
+        call, where, curve.engine, curve.kernel, LEARNED, time_s, interval, floor_s, latency_s / fast_s,
+        is_outside=beyond, is_other=shape is None, said=said, versions={curve.kernel: curve.version},
     )  # fmt: skip
-
-
-def _outside(volume: np.ndarray, is_other: bool, low: float, high: float) -> list[tuple[str, ...]]:
-    """What is beyond measured messages, row by row."""
-    of_ranks = ("ranks",) if is_other else ()
-    both = ("bytes", *of_ranks)
-    beyond = (volume < low) | (volume > high)
-    return [both if one else of_ranks for one in beyond.tolist()]
 
 
 def _analytical(call: Collective, where: Place, volume: np.ndarray, floor_s: np.ndarray) -> Estimate:
@@ -137,8 +123,9 @@ def _analytical(call: Collective, where: Place, volume: np.ndarray, floor_s: np.
     if call.algorithm is not None or call.protocol is not None:
         said = ("algorithm: one alone is NCCL's own model of it",)
     return _made(
-        call, where, "nccl", "nccl", ANALYTICAL, time_s, interval, floor_s, latency_s / time_s > 0.5,
-        outside=[()] * len(volume), said=said, versions={"nccl_tuning": tuning.version()},
+        call, where, "nccl", "nccl", ANALYTICAL, time_s, interval, floor_s, latency_s / fast_s,
+        is_outside=np.zeros(len(volume), dtype=bool), is_other=False, said=said,
+        versions={"nccl_tuning": tuning.version()},
     )  # fmt: skip
 
 
@@ -163,10 +150,10 @@ def _wanted(call: Collective, terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 def _made(
     call: Collective, where: Place, engine: str, kernel: str, origin: str, time_s: np.ndarray, interval: Interval,
-    floor_s: np.ndarray, is_latency: np.ndarray, *, outside: list[tuple[str, ...]], said: tuple[str, ...],
+    floor_s: np.ndarray, latency_share: np.ndarray, *, is_outside: np.ndarray, is_other: bool, said: tuple[str, ...],
     versions: dict[str, str],
 ) -> Estimate:  # fmt: skip
-    narrow = NETWORK if where.network is not None else LINK
+    limiters = np.array([LINK if where.network is None else NETWORK, LATENCY], dtype=object)
     return Estimate(
         family=call.operation,
         gpu=where.gpu.key,
@@ -177,22 +164,26 @@ def _made(
         high_s=time_s * interval.high,
         floor_s=floor_s,
         efficiency=floor_s / time_s,
-        limiter=np.where(is_latency, LATENCY, narrow).astype(object),
+        limiter=limiters[(latency_share > 0.5).astype(np.intp)],
         origin=origin,
-        extrapolating=np.array([bool(names) for names in outside]),
-        outside=outside,
+        extrapolating=is_outside | is_other,
+        outside=_outside(is_outside, is_other),
         assumptions=where.gpu.assumptions + where.assumptions + said,
         versions={"synperf": VERSION, **versions},
     )
 
 
+def _outside(is_outside: np.ndarray, is_other: bool) -> list[tuple[str, ...]]:
+    """What is beyond measured messages, row by row."""
+    inside: tuple[str, ...] = ("ranks",) if is_other else ()
+    if not is_outside.any():
+        return [inside] * len(is_outside)
+    names = (inside, ("bytes", *inside))
+    return [names[one] for one in is_outside.tolist()]
+
+
 def _single(e: Estimate) -> Estimate:
     """The first row of a column estimate, as that of one call."""
-    columns = ("time_s", "low_s", "high_s", "floor_s", "efficiency")
-    values: dict[str, Any] = {name: float(getattr(e, name)[0]) for name in columns}
+    values = {name: getattr(e, name)[0].item() for name in _COLUMNS}
     outside: Sequence[tuple[str, ...]] = e.outside  # one per row
-    return Estimate(
-        family=e.family, gpu=e.gpu, engine=e.engine, kernel=e.kernel, origin=e.origin, assumptions=e.assumptions,
-        versions=e.versions, limiter=str(e.limiter[0]), extrapolating=bool(outside[0]), outside=tuple(outside[0]),
-        **values,
-    )  # fmt: skip
+    return replace(e, **values, limiter=str(e.limiter[0]), outside=outside[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from ..errors import FieldError
@@ -55,8 +56,14 @@ class Place:
         within = self.bytes_per_s * self.link.efficiency
         if self.network is None:
             return within
-        around = self.network.bytes_per_s * self._ports * self.network.efficiency
+        around = self.reached_network_bytes_per_s
         return around if self.ranks_per_node == 1 else min(within, around)
+
+    @property
+    def reached_network_bytes_per_s(self) -> float:
+        """What long messages reach between nodes, of all ports that the ranks of a node use."""
+        assert self.network is not None  # there are several nodes
+        return self.network.bytes_per_s * self._ports * self.network.efficiency
 
     def least_s_per_byte(self, operation: str) -> float:
         """The physical bound: the least that any algorithm sends over the link, or over the network."""
@@ -85,13 +92,22 @@ class Place:
 def place(call: Any, gpu: GPU, ranks: int, nodes: int | None) -> Place:
     """The place of a call's ranks; what the call leaves open is said.
 
+    Raises: as `_place`.
+    """
+    return _place(gpu, call.link, call.network, ranks, nodes)
+
+
+@lru_cache(maxsize=4096)
+def _place(gpu: GPU, link: str | None, between: str | None, ranks: int, nodes: int | None) -> Place:
+    """The place of so many ranks on the named link and network.
+
     Raises:
         UnknownNameError: no such link or network.
         UnsupportedError: nothing is known of the GPU's links.
         FieldError: ranks do not fit on one node, and no network is named; or they are not even on the nodes.
     """
-    named = catalog.link(call.link) if call.link else catalog.default_link(gpu)
-    said = () if call.link else (f"link: {named.key}, that of {gpu.key} where none is named",)
+    named = catalog.link(link) if link else catalog.default_link(gpu)
+    said = () if link else (f"link: {named.key}, that of {gpu.key} where none is named",)
     if named.kind == catalog.NETWORK:
         raise FieldError(f"link: {named.key} joins nodes; right would be network={named.key}, with a link beside it")
     count = _nodes(named, ranks) if nodes is None else nodes
@@ -100,12 +116,12 @@ def place(call: Any, gpu: GPU, ranks: int, nodes: int | None) -> Place:
         raise FieldError(f"nodes: {reached.key} joins {reached.max_ranks} GPUs of a node, got {ranks // count}")
     if count == 1:
         return Place(gpu=gpu, link=reached, network=None, ranks=ranks, nodes=1, assumptions=said + beyond)
-    if call.network is None:
+    if between is None:
         example = "network=infiniband_ndr"
         raise FieldError(f"network: none given for {ranks} ranks on {count} nodes; right would be such as {example}")
     if nodes is None:
         said += (f"nodes: {count}, as few as {named.key} allows",)
-    network = catalog.network(call.network)
+    network = catalog.network(between)
     return Place(gpu=gpu, link=reached, network=network, ranks=ranks, nodes=count, assumptions=said + beyond)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +64,27 @@ def kernels(operation: str, engine: str | None, kernel: str | None) -> tuple[tup
     return chosen
 
 
-def find(gpu: str, operation: str, dtype: DType, link: str, network: str, pair: tuple[str, str]) -> Curve | None:
-    """The curve of a kernel there, in the format that moves as the call's does; None where nobody measured it."""
-    here = [
+@lru_cache(maxsize=4096)
+def find(
+    gpu: str, operation: str, dtype: DType, link: str, network: str, engine: str | None, kernel: str | None
+) -> Curve | None:
+    """The curve of the first kernel that was measured there; None where none was.
+
+    Its format is the call's, or one that moves as it does.
+
+    Raises: as `kernels`.
+    """
+    pairs = kernels(operation, engine, kernel)
+    place = (operation, link, network)
+    here = [one for one in curves(gpu) if (one.operation, one.link, one.network) == place]
+    ranked = (
         one
-        for one in curves(gpu)
-        if (one.engine, one.kernel) == pair and (one.operation, one.link, one.network) == (operation, link, network)
-    ]
-    return next((one for name in _formats(dtype) for one in here if one.dtype == name), None)
+        for pair in pairs
+        for name in _formats(dtype)
+        for one in here
+        if (one.engine, one.kernel, one.dtype) == (*pair, name)
+    )
+    return next(ranked, None)
 
 
 def _formats(dtype: DType) -> tuple[str, ...]:

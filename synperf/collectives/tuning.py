@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..hardware.links import NETWORK, NVLINK
-from .algorithms import ALL_REDUCE, DIRECT, NVLS, RING, TREE, Term
+from .algorithms import ALL_REDUCE, DIRECT, HIERARCHICAL, NVLS, RING, TREE, Term
+from .alpha_beta import ring_all_reduce_s
 from .place import Place
 
 _FILE = Path(__file__).with_name("nccl_tuning.toml")
 _US = 1e-6
 _LL128 = "ll128"
-_LIKE = {DIRECT: RING}  # whose constants stand in
+_LIKE = {DIRECT: RING, HIERARCHICAL: RING}  # whose constants stand in
 
 
 def version() -> str:
@@ -35,7 +36,9 @@ def terms(operation: str, place: Place) -> tuple[Term, ...]:
 
 def _algorithms(operation: str, place: Place) -> tuple[str, ...]:
     if operation == ALL_REDUCE:
-        return (RING, TREE, NVLS) if place.link.in_switch_reduction and place.ranks > 2 else (RING, TREE)
+        in_switch = (NVLS,) if place.link.in_switch_reduction and place.nodes == 1 and place.ranks > 2 else ()
+        in_levels = (HIERARCHICAL,) if place.nodes > 1 and place.ranks_per_node > 1 else ()
+        return (RING, TREE, *in_switch, *in_levels)
     return (RING,) if operation in ("all_gather", "reduce_scatter", "broadcast") else (DIRECT,)
 
 
@@ -48,8 +51,17 @@ def _term(algorithm: str, protocol: str, place: Place) -> Term:
         base_s=rules["base_us"][like][protocol] * _US,
         hop_s=hops[place.link.kind][like][protocol] * _US,
         network_hop_s=hops[NETWORK][like][protocol] * _US,
-        s_per_byte=1 / (place.reached_bytes_per_s * rules["bandwidth_share"][like][protocol]),
+        s_per_byte=_s_per_byte(algorithm, place) / rules["bandwidth_share"][like][protocol],
     )
+
+
+def _s_per_byte(algorithm: str, place: Place) -> float:
+    """Seconds for a byte on the wire; of two levels, for a byte of the message."""
+    if algorithm != HIERARCHICAL:
+        return 1 / place.reached_bytes_per_s
+    ranks, nodes = place.ranks_per_node, place.nodes
+    between = ring_all_reduce_s(1 / ranks, nodes, 0.0, place.reached_network_bytes_per_s / ranks)
+    return float(ring_all_reduce_s(1.0, ranks, 0.0, place.bytes_per_s * place.link.efficiency) + between)
 
 
 @cache

@@ -86,11 +86,11 @@ def report(split: str, parts: Sequence[Rows], set_aside: Mapping[str, int]) -> M
         ALL: lambda _: ALL,
         **{name: lambda one, name=name: one.labels[name] for name in ("kernel", "gpu", "operation")},
     }
-    floors = [(floors(part), part.time_s) for part in parts]
+    bounds = [(floors(part), part.time_s) for part in parts]
     return MessageReport(
         split=split,
         scores={name: _scores(answers, of) for name, of in groups.items()},
-        below_floor=sum(int((measured < floor).sum()) for floor, measured in floors),
+        below_floor=sum(int((measured < floor).sum()) for floor, measured in bounds),
         rows=sum(len(part) for part in parts),
         set_aside=dict(set_aside),
     )

@@ -31,7 +31,7 @@ from ..evaluation.collectives import modelled
 from ..measurements import Rows
 from ..measurements import collectives as measured
 from ..units import format_percent
-from .collective_fits import SEED, copies_of, corrections, curve, fitted, kinds, rounded
+from .collective_fits import MOST_ROWS, SEED, copies_of, corrections, curve, fitted, kinds, rounded
 
 COMMAND = "python -m synperf.training.collective_records"
 NCCL = "nccl"
@@ -46,8 +46,7 @@ def record(rows: Rows) -> Curve:
     training, test = rows.take(~rows.is_test), rows.take(rows.is_test)
     place = _place(rows)
     made = curve(training, place.link, place.bytes_per_s)
-    messages = Messages.of(training, made.copies)
-    known = interval(_held_out_sizes(messages, made))
+    known = interval(_held_out_sizes(training, made))
     left_out = held_out_ranks(training)
     other = interval(left_out) if len(left_out) else _GUESS
     said = {
@@ -78,15 +77,21 @@ def held_out_ranks(rows: Rows) -> np.ndarray:
     return np.concatenate([logs(messages.take(which), made) for which, made in parts])
 
 
-def _held_out_sizes(messages: Messages, made: Curve) -> np.ndarray:
-    """Logarithms of measured over estimated times of parts of the messages, corrected without them."""
+def _held_out_sizes(rows: Rows, made: Curve) -> np.ndarray:
+    """Logarithms of measured over estimated times of parts of the rows, by curves without them.
+
+    Where there are many rows, one part says nothing of the terms, and the corrections alone are fitted without it.
+    """
+    messages, place = Messages.of(rows, made.copies), _place(rows)
     fold = np.random.default_rng(SEED).integers(_FOLDS, size=len(messages))
     found = []
     for index in range(_FOLDS):
-        rest = messages.take(fold != index)
-        part = messages.take(fold == index)
-        if len(rest) and len(part):
-            found.append(logs(part, replace(made, corrections=corrections(rest, made))))
+        rest, part = messages.take(fold != index), messages.take(fold == index)
+        if len(messages) > MOST_ROWS:
+            other = replace(made, corrections=corrections(rest, made))
+        else:
+            other = fitted(rest, made.operation, kinds(rows, place.link), place.bytes_per_s)
+        found.append(logs(part, other))
     return np.concatenate(found)
 
 
