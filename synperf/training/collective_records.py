@@ -37,6 +37,7 @@ COMMAND = "python -m synperf.training.collective_records"
 NCCL = "nccl"
 _FOLDS = 5
 _CENTRAL = (0.1, 0.9)
+_FEW = 2.5  # quantiles of n rows hold less of others than of themselves: by about as much as this over sqrt(n) mends
 _LEAST = 0.015  # relative half-width: measured twice, a message of NCCL differs by so much
 _GUESS = Interval(low=0.74, high=1.35)  # where one number of ranks alone was measured
 
@@ -102,9 +103,10 @@ def logs(messages: Messages, made: Curve) -> np.ndarray:
 
 
 def interval(ratios: np.ndarray) -> Interval:
-    """What the central 80 % of these lie between, the estimate itself within."""
+    """What the central 80 % of these lie between, the estimate itself within; wider where they are few."""
     low, high = np.exp(np.quantile(ratios, _CENTRAL))
-    return Interval(low=rounded(min(low, 1 / (1 + _LEAST))), high=rounded(max(high, 1 + _LEAST)))
+    power = 1 + _FEW / np.sqrt(len(ratios))
+    return Interval(low=rounded(min(low, 1 / (1 + _LEAST)) ** power), high=rounded(max(high, 1 + _LEAST) ** power))
 
 
 def _wider(one: Interval, other: Interval) -> Interval:
