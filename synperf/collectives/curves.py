@@ -31,7 +31,8 @@ class Correction:
 
     def sizes(self) -> np.ndarray:
         """The sizes of the knots."""
-        return np.exp2(self.first + self.step * np.arange(len(self.log_ratios)))
+        found: np.ndarray = np.exp2(self.first + self.step * np.arange(len(self.log_ratios)))
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,8 @@ class Curve:
     def corrected_s(self, fast_s: np.ndarray, ranks: int, nodes: int) -> np.ndarray:
         """What times of the terms become as measured."""
         below, above = self._knots(ranks, nodes)
-        return np.exp(corrected(np.log(fast_s), below, above))
+        found: np.ndarray = np.exp(corrected(np.log(fast_s), below, above))
+        return found
 
     def _knots(self, ranks: int, nodes: int) -> tuple[np.ndarray, np.ndarray]:
         """Logarithms of the times of the terms, and of the measured ones, at the knots."""
@@ -104,8 +106,9 @@ class Curve:
         return below, rising(below + ratios)
 
     def _ratios(self, one: Correction, sizes: np.ndarray) -> np.ndarray:
-        below = np.log(self.terms_s(sizes, one.ranks, one.nodes))
-        return corrected(below, *self._knots(one.ranks, one.nodes)) - below
+        below: np.ndarray = np.log(self.terms_s(sizes, one.ranks, one.nodes))
+        ratios: np.ndarray = corrected(below, *self._knots(one.ranks, one.nodes)) - below
+        return ratios
 
     def _neighbours(self, ranks: int) -> list[tuple[Correction, float]]:
         """The corrections of the nearest numbers of ranks and their shares."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -102,7 +102,9 @@ def _learned(call: Collective, where: Place, curve: Curve, volume: np.ndarray, f
     fast_s, _, latency_s = fastest(curve.terms, call.operation, volume, where.ranks, where.nodes)
     time_s = np.maximum(curve.corrected_s(fast_s, where.ranks, where.nodes), floor_s)
     interval = curve.known if shape is not None else curve.other_ranks
-    said = () if curve.dtype == str(call.dtype) else (f"dtype: {curve.dtype} stands for {call.dtype}, as it moves",)
+    said: tuple[str, ...] = ()
+    if curve.dtype != str(call.dtype):
+        said += (f"dtype: {curve.dtype} stands for {call.dtype}, as it moves",)
     if curve.kernel == EAGER:
         said += (f"kernel: NCCL as {curve.version} timed it, launch by launch; ranks may have waited for each other",)
     ends = shape or curve.corrections[0]
@@ -185,5 +187,5 @@ def _outside(is_outside: np.ndarray, is_other: bool) -> list[tuple[str, ...]]:
 def _single(e: Estimate) -> Estimate:
     """The first row of a column estimate, as that of one call."""
     values = {name: getattr(e, name)[0].item() for name in _COLUMNS}
-    outside: Sequence[tuple[str, ...]] = e.outside  # one per row
-    return replace(e, **values, limiter=str(e.limiter[0]), outside=outside[0])
+    assert isinstance(e.outside, list)  # one per row
+    return replace(e, **values, limiter=str(e.limiter[0]), outside=e.outside[0])

@@ -65,7 +65,8 @@ def volume(rows: Rows, reached: np.ndarray, copies: str) -> np.ndarray:
         return sizes
     times = experts_reached if copies == PER_EXPERT else ranks_reached
     topk = rows.fields["topk"].tolist()
-    return sizes * np.array([times(k, n) for k, n in zip(topk, reached.tolist(), strict=True)])
+    sent: np.ndarray = sizes * np.array([times(k, n) for k, n in zip(topk, reached.tolist(), strict=True)])
+    return sent
 
 
 def floors(rows: Rows) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +21,7 @@ from .metrics import Errors, coverage, relative_width, share_below
 NEW_SIZE, RANKS_OUT = "new-size", "ranks-out"
 SPLITS = (NEW_SIZE, RANKS_OUT)
 ALL = "all"
+LABELS = ("kernel", "gpu", "operation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,23 +83,23 @@ def evaluate(split: str = NEW_SIZE, gpus: Iterable[str] = (), data: Path | None 
 def report(split: str, parts: Sequence[Rows], set_aside: Mapping[str, int]) -> MessageReport:
     """The scores of measured messages, given by curve."""
     answers = [found for part in parts for found in (_new_sizes if split == NEW_SIZE else _ranks_out)(part)]
-    groups: dict[str, Callable[[Answers], str]] = {
-        ALL: lambda _: ALL,
-        **{name: lambda one, name=name: one.labels[name] for name in ("kernel", "gpu", "operation")},
-    }
     bounds = [(floors(part), part.time_s) for part in parts]
     return MessageReport(
         split=split,
-        scores={name: _scores(answers, of) for name, of in groups.items()},
+        scores={label: _scores(answers, label) for label in (ALL, *LABELS)},
         below_floor=sum(int((measured < floor).sum()) for floor, measured in bounds),
         rows=sum(len(part) for part in parts),
         set_aside=dict(set_aside),
     )
 
 
-def _scores(answers: Sequence[Answers], of: Callable[[Answers], str]) -> tuple[MessageScore, ...]:
-    names = sorted({of(one) for one in answers})
-    return tuple(_score(name, [one for one in answers if of(one) == name]) for name in names)
+def _scores(answers: Sequence[Answers], label: str) -> tuple[MessageScore, ...]:
+    """The scores of every value of a label."""
+    names = [one.labels.get(label, ALL) for one in answers]
+    groups = {
+        name: [one for one, own in zip(answers, names, strict=True) if own == name] for name in sorted(set(names))
+    }
+    return tuple(_score(name, group) for name, group in groups.items())
 
 
 def _score(name: str, parts: Sequence[Answers]) -> MessageScore:

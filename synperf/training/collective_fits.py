@@ -132,7 +132,8 @@ def _some(messages: Messages) -> Messages:
 
 def _start(start: tuple[tuple[float, ...], ...], count: int, rate: float) -> np.ndarray:
     base, hop, slope = (np.array(values[4 - count :] if count < 3 else values[:count]) for values in start)
-    return np.log(np.concatenate([base, hop, slope / rate]))
+    found: np.ndarray = np.log(np.concatenate([base, hop, slope / rate]))
+    return found
 
 
 def corrections(messages: Messages, made: Curve) -> tuple[Correction, ...]:

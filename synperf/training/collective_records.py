@@ -37,7 +37,7 @@ COMMAND = "python -m synperf.training.collective_records"
 NCCL = "nccl"
 _FOLDS = 5
 _CENTRAL = (0.1, 0.9)
-_FEW = 2.5  # quantiles of n rows hold less of others than of themselves: by about as much as this over sqrt(n) mends
+_FEW = 2.5  # over sqrt(n): quantiles of n rows hold fewer of others; chosen by the share of test rows within
 _LEAST = 0.015  # relative half-width: measured twice, a message of NCCL differs by so much
 _GUESS = Interval(low=0.74, high=1.35)  # where one number of ranks alone was measured
 

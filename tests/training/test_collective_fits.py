@@ -58,9 +58,15 @@ def test_one_message_in_ten_that_is_ten_times_too_slow_changes_little():
 
 
 def test_intervals_hold_the_central_part_and_the_estimate():
-    found = interval(np.log(np.linspace(0.5, 1.5, 101)))
+    found = interval(np.log(np.linspace(0.5, 1.5, 100_001)))
     assert (found.low, found.high) == (pytest.approx(0.6, rel=0.01), pytest.approx(1.4, rel=0.01))
     assert interval(np.zeros(9)).low < 1 < interval(np.zeros(9)).high
+
+
+def test_few_messages_give_a_wider_interval_than_many():
+    few, many = (interval(np.log(np.linspace(0.5, 1.5, count))) for count in (25, 2500))
+    assert few.low < many.low
+    assert few.high > many.high
 
 
 def test_a_curve_carries_the_names_of_its_rows():

@@ -73,8 +73,8 @@ def evaluate(
             "plot": plot,
         }  # fmt: skip
         _refuse(given, "is for kernels; right would be --split, --gpu and --data alone")
-        found = collectives.evaluate(split or collectives.NEW_SIZE, gpu or (), data)
-        show(as_json, lambda: found, lambda: messages.to_text(found))
+        scored = collectives.evaluate(split or collectives.NEW_SIZE, gpu or (), data)
+        show(as_json, lambda: scored, lambda: messages.to_text(scored))
         return
     for option, names in (("gpu", gpu), ("hold_out", hold_out)):
         for name in names or ():
