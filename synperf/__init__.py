@@ -11,6 +11,7 @@ from .version import VERSION as __version__
 if TYPE_CHECKING:
     from . import hardware, models
     from .api import explain, parse_call, predict, predict_file, tile_profile
+    from .collectives import Collective
     from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
     from .estimators import Estimate
     from .hardware import GPU, DType, gpu, gpus, what_if
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GPU",
     "Attention",
+    "Collective",
     "Conv",
     "Copy",
     "DType",
@@ -88,6 +90,7 @@ __all__ = [
 _HOMES = {
     "api": ("explain", "parse_call", "predict", "predict_file", "tile_profile"),
     "errors": ("FieldError", "FileFormatError", "PerfError", "PluginError", "UnknownNameError", "UnsupportedError"),
+    "collectives": ("Collective",),
     "estimators": ("Estimate",),
     "evaluation": ("evaluate",),
     "hardware": ("GPU", "DType", "gpu", "gpus", "what_if"),

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import hardware
+from .collectives import Collective
+from .collectives.family import collective
 from .errors import FieldError, UnknownNameError, named
 from .estimators import Estimate, analytical, learned
 from .estimators.weights import serving
@@ -40,7 +42,7 @@ def parse_call(family_name: str, fields: Mapping[str, Any]) -> Call:
         FieldError: a field is unknown, missing or out of range.
         PluginError: the file of a family is not what it should be.
     """
-    return call_from(family(name_of(family_name)), fields)
+    return call_from(collective(family_name) or family(name_of(family_name)), fields)
 
 
 @overload
@@ -91,17 +93,37 @@ def predict(
         PluginError: the file of a family of the user's own raises, or gives no work.
     """
     device = None if gpu is None else _device(gpu)
+    if type(call) is Collective:
+        return _collective(call, device, origin, {"tiles": tiles, "calibration": calibration, "weights": weights})
     kind = of_type(type(call))
     if kind is None:
         return _predict_table(call, device, origin, tiles, calibration, weights)
     if device is None:
-        raise FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
+        raise _no_gpu()
     said: tuple[str, ...] = ()
     if tiles is not None:
         call, sentence = _profile(tiles).fill(call, device)
         said = (sentence,)
     estimate = _estimate(kind, call, device, _estimator(origin, calibration, weights))
     return replace(estimate, assumptions=estimate.assumptions + said) if said else estimate
+
+
+def _no_gpu() -> FieldError:
+    return FieldError("gpu: none given; right would be a key such as 'h100_sxm', a TOML file or a GPU")
+
+
+def _collective(call: Collective, gpu: GPU | None, origin: str | None, others: Mapping[str, Any]) -> Estimate:
+    """The time of a collective, which has neither tiles nor calibrations and weights of its own."""
+    from .collectives.estimate import ORIGINS, estimate  # answers of kernels do not need it
+
+    if gpu is None:
+        raise _no_gpu()
+    for name, value in others.items():
+        if value is not None:
+            raise FieldError(f"{name}: it is for kernels; right would be none for {call.operation}")
+    if origin is not None and origin not in ORIGINS:
+        raise FieldError(f"origin: {UnknownNameError.among('estimator of collectives', str(origin), ORIGINS)}")
+    return estimate(call, gpu, origin)
 
 
 def _estimate(kind: KernelFamily, call: Any, gpu: GPU, estimator: Estimator) -> Estimate:

@@ -15,9 +15,10 @@ from ..errors import UnsupportedError
 ALL_REDUCE, ALL_TO_ALL, SEND_RECV, BROADCAST = "all_reduce", "all_to_all", "send_recv", "broadcast"
 HALVES = ("all_gather", "reduce_scatter")  # of a ring all-reduce
 EXPERTS = ("moe_dispatch", "moe_combine")
-RING, TREE, NVLS, DIRECT, ONE_SHOT, TWO_SHOT = "ring", "tree", "nvls", "direct", "one_shot", "two_shot"
+RING, TREE, NVLS, HIERARCHICAL = "ring", "tree", "nvls", "hierarchical"
+DIRECT, ONE_SHOT, TWO_SHOT = "direct", "one_shot", "two_shot"
 ALGORITHMS: Mapping[str, tuple[str, ...]] = {
-    ALL_REDUCE: (RING, TREE, NVLS, ONE_SHOT, TWO_SHOT),
+    ALL_REDUCE: (RING, TREE, NVLS, HIERARCHICAL, ONE_SHOT, TWO_SHOT),
     **dict.fromkeys(HALVES, (RING,)),
     BROADCAST: (RING,),
     **dict.fromkeys((ALL_TO_ALL, SEND_RECV, *EXPERTS), (DIRECT,)),
@@ -93,6 +94,10 @@ def _nvls_steps(operation: str, ranks: int, nodes: int) -> tuple[float, float]: 
     return 1, 2 * log2(nodes)
 
 
+def _hierarchical_steps(operation: str, ranks: int, nodes: int) -> tuple[float, float]:  # noqa: ARG001
+    return 2 * (ranks / nodes - 1), 2 * (nodes - 1)
+
+
 def _direct_steps(operation: str, ranks: int, nodes: int) -> tuple[float, float]:  # noqa: ARG001
     return ranks / nodes - 1, ranks - ranks / nodes
 
@@ -109,6 +114,7 @@ _STEPS: Mapping[str, Callable[[str, int, int], tuple[float, float]]] = {
     RING: _ring_steps,
     TREE: _tree_steps,
     NVLS: _nvls_steps,
+    HIERARCHICAL: _hierarchical_steps,
     DIRECT: _direct_steps,
     ONE_SHOT: _one_shot_steps,
     TWO_SHOT: _two_shot_steps,
@@ -117,6 +123,7 @@ _ALL_REDUCE: Mapping[str, Callable[[int], float]] = {
     RING: lambda n: 2 * (n - 1) / n,
     TREE: lambda n: 2.0,  # noqa: ARG005
     NVLS: lambda n: (n + 1) / n,
+    HIERARCHICAL: lambda n: 1.0,  # noqa: ARG005  # its two rates are in the seconds a byte
     ONE_SHOT: lambda n: n - 1.0,
     TWO_SHOT: lambda n: 2 * (n - 1) / n,
 }

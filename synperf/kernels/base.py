@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -116,8 +116,34 @@ class KernelFamily:
         """Names of all fields, in their order."""
         return tuple(f.name for f in fields(self.call_type))
 
+    def make(self, values: Mapping[str, Any]) -> Call:
+        """The call of these fields."""
+        call: Call = self.call_type(**values)
+        return call
 
-def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
+
+class Kind(Protocol):
+    """What tables and the command line know of a kind of calls: of kernels, or of collectives."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def call_type(self) -> type[Any]:
+        """The class of its calls, a dataclass."""
+
+    def required(self) -> tuple[str, ...]:
+        """Names of the fields that have no default."""
+
+    def field_names(self) -> tuple[str, ...]:
+        """Names of all fields, in their order."""
+
+    def make(self, values: Mapping[str, Any]) -> Call:
+        """The call of these fields."""
+
+
+def call_from(family: Kind, values: Mapping[str, Any]) -> Call:
     """The call that `values` (text, numbers or arrays by field name) describe; empty values take the default.
 
     Raises:
@@ -135,8 +161,7 @@ def call_from(family: KernelFamily, values: Mapping[str, Any]) -> Call:
     missing = [name for name in family.required() if name not in given]
     if missing:
         raise FieldError(f"{family.name}: missing {', '.join(missing)}")
-    call: Call = family.call_type(**given)
-    return call
+    return family.make(given)
 
 
 def num_calls(call: Any) -> int | None:

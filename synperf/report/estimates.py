@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
+from ..collectives import Collective
 from ..estimators import Estimate
 from ..hardware import GPU
 from ..kernels import family
@@ -21,7 +22,8 @@ def to_dict(call: Any, estimate: Estimate) -> dict[str, Any]:
 
 def params(call: Any) -> dict[str, Any]:
     """Every field of the call; those that were left to be chosen are None."""
-    return {f.name: getattr(call, f.name) for f in fields(call)}
+    named = "operation" if isinstance(call, Collective) else ""  # which is its family
+    return {f.name: getattr(call, f.name) for f in fields(call) if f.name != named}
 
 
 def required(call: Any) -> tuple[str, ...]:
@@ -36,9 +38,14 @@ def to_text(call: Any, gpu: GPU, estimate: Estimate) -> str:
 
 def headline(call: Any, e: Estimate) -> str:
     """`171 µs (155 to 330 µs), 81 % of the bf16 roofline; limited by tensor; analytical`."""
-    of = "slowest pipe" if family(e.family).is_memory_bound else f"{call.dtype} roofline"
-    roof = f"{format_percent(e.efficiency, 2)} of the {of}"
+    roof = f"{format_percent(e.efficiency, 2)} of the {_roof(call, e)}"
     return f"{format_time(e.time_s)} ({span(e.low_s, e.high_s)}), {roof}; limited by {e.limiter}; {e.origin}"
+
+
+def _roof(call: Any, e: Estimate) -> str:
+    if isinstance(call, Collective):
+        return "published rate"
+    return "slowest pipe" if family(e.family).is_memory_bound else f"{call.dtype} roofline"
 
 
 def span(low_s: float, high_s: float) -> str:

@@ -11,10 +11,9 @@ import numpy as np
 from ..errors import FieldError, PerfError, named
 from ..estimators import Estimate
 from ..hardware import GPU
-from ..kernels import KernelFamily, family
-from ..kernels.base import call_from
+from ..kernels.base import Kind, call_from
 from .batch import Batch, Cells, as_array, is_empty, one_value, pick, plain, presence
-from .headings import NUMBERS, RESULTS, check_results, check_spelling, number_fields, overlooked, synonyms
+from .headings import NUMBERS, RESULTS, check_results, check_spelling, kind_of, number_fields, overlooked, synonyms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +64,10 @@ def _check(batch: Batch, plan: Plan) -> None:
     if plan.gpu is None and "gpu" not in batch.columns:
         raise FieldError(f"gpu: none given for all rows, and no such column among {_listed(batch.columns)}")
     if not batch.size and plan.family is not None:
-        check_spelling(batch.columns, family(plan.family))
+        check_spelling(batch.columns, kind_of(plan.family))
 
 
-def _overlooked(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Iterator[tuple[int, PerfError]]:
+def _overlooked(batch: Batch, kind: Kind, rows: np.ndarray) -> Iterator[tuple[int, PerfError]]:
     """The first row of each column that has another name of a field and holds something where the field is empty."""
     for name, field in synonyms(batch.columns, kind).items():
         given, own = batch.columns[name], batch.columns.get(field)
@@ -83,11 +82,11 @@ def _listed(names: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _kind(batch: Batch, plan: Plan, row: int) -> KernelFamily:
+def _kind(batch: Batch, plan: Plan, row: int) -> Kind:
     name = _cell(batch, "family", row, plan.family)
     if name is None:
         raise FieldError("family is empty, and none is given for all rows")
-    return family(str(name).strip())
+    return kind_of(str(name).strip())
 
 
 def _device(batch: Batch, plan: Plan, row: int) -> GPU:
@@ -104,7 +103,7 @@ def _cell(batch: Batch, name: str, row: int, default: Any) -> Any:
     return default if cells is None or is_empty(cells[row]) else plain(cells[row])
 
 
-def _groups(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> list[np.ndarray]:
+def _groups(batch: Batch, kind: Kind, rows: np.ndarray) -> list[np.ndarray]:
     """`rows`, split so that each part has one value of every field that is not a number, and gives the same fields."""
     numbers = number_fields(kind)
     keys: list[Cells] = []
@@ -134,7 +133,7 @@ def _hashable(cell: Any) -> Any:
     return cell if isinstance(cell, str | bool | None) else repr(cell)
 
 
-def _calls(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Any:
+def _calls(batch: Batch, kind: Kind, rows: np.ndarray) -> Any:
     """One call that holds the columns of `rows`, which give the same fields."""
     numbers, values = number_fields(kind), {}
     for name in kind.field_names():
@@ -150,7 +149,7 @@ def _calls(batch: Batch, kind: KernelFamily, rows: np.ndarray) -> Any:
 
 
 def _first_failure(
-    batch: Batch, plan: Plan, kind: KernelFamily, device: GPU, rows: np.ndarray, error: PerfError
+    batch: Batch, plan: Plan, kind: Kind, device: GPU, rows: np.ndarray, error: PerfError
 ) -> tuple[int, PerfError]:
     """The first of the rows that fails, found by halving, with its error in the words of one call."""
 

@@ -7,8 +7,10 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any
 
+from ..collectives.family import collective
 from ..errors import FieldError
-from ..kernels import KernelFamily, families
+from ..kernels import families, family
+from ..kernels.base import Kind
 
 NUMBERS = ("time_s", "low_s", "high_s", "floor_s", "efficiency")
 TEXTS = ("limiter", "origin")
@@ -35,7 +37,17 @@ SYNONYMS = {  # names that others give to a field: a column of that name means i
 }  # fmt: skip
 
 
-def number_fields(kind: KernelFamily) -> tuple[str, ...]:
+def kind_of(name: str) -> Kind:
+    """The collective or kernel family of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+        PluginError: it is an installed one, whose file is not what it should be.
+    """
+    return collective(name) or family(name)
+
+
+def number_fields(kind: Kind) -> tuple[str, ...]:
     """Fields that take an array for many calls: those annotated `Any`. The others tell groups of rows apart."""
     return tuple(f.name for f in fields(kind.call_type) if f.type in (Any, "Any"))
 
@@ -51,7 +63,7 @@ def check_results(names: Iterable[str]) -> None:
             raise FieldError(f"column {name} is one of the results; rename it in the input")
 
 
-def check_spelling(names: Iterable[str], kind: KernelFamily) -> None:
+def check_spelling(names: Iterable[str], kind: Kind) -> None:
     """Checks that no column looks like a misspelled field of the family; all other columns are the user's own.
 
     Raises:
@@ -69,7 +81,7 @@ def check_spelling(names: Iterable[str], kind: KernelFamily) -> None:
             raise overlooked(name, known[near[0]])
 
 
-def synonyms(names: Iterable[str], kind: KernelFamily) -> dict[str, str]:
+def synonyms(names: Iterable[str], kind: Kind) -> dict[str, str]:
     """Columns that have another name of a field of the family, or of `gpu`, with that field."""
     fields_of = {_bare(word): field for field, words in SYNONYMS.items() for word in words}
     known = (*kind.field_names(), "gpu")

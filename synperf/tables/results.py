@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..kernels import family
 from .batch import Batch, Cells, is_empty, plain
-from .headings import FILLED, LISTS, number_fields
+from .headings import FILLED, LISTS, kind_of, number_fields
 
 
 def merge(batch: Batch, answers: Mapping[str, Cells]) -> dict[str, Cells]:
@@ -70,7 +69,7 @@ def records(columns: Mapping[str, Cells]) -> Iterator[dict[str, Any]]:
 
 def typed_columns(columns: Mapping[str, Cells], families: Cells) -> dict[str, Cells]:
     """Columns with those that are number fields of one of the families as numbers, whatever text they came from."""
-    numbers = {name for known in set(families) for name in number_fields(family(known))}
+    numbers = {name for known in set(families) for name in number_fields(kind_of(known))}
     return {name: [_typed(cell) for cell in cells] if name in numbers else cells for name, cells in columns.items()}
 
 

@@ -3,6 +3,7 @@
 Without --recipe, what `synperf predict` answers is scored: errors per GPU beside those of the plain roofline, on all
 rows and on the new shapes of the published split; --split new-shape shows the latter alone. With --recipe, or any
 other --split, recipes are fitted on the training rows of the split and scored on its test rows, all on equal rows.
+`evaluate collective` scores collectives: --split new-size or ranks-out, PipeWeave's and Vidur's tables from --data.
 What is found goes to --out after every fit: Ctrl-C loses at most one, and --resume goes on.
 """
 
@@ -17,14 +18,14 @@ import typer
 
 from ... import evaluation
 from ...errors import FieldError
-from ...evaluation import Selection, paper_tables, recipes, splits
+from ...evaluation import Selection, collectives, paper_tables, recipes, splits
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
 from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ...measurements import Rows
-from ...report import comparison_plot, comparisons, scores
+from ...report import comparison_plot, comparisons, messages, scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
 from ..arguments import FAMILY, AsJson, OnlyGpu, one_gpu
@@ -33,6 +34,7 @@ from ..rows import read_rows
 from ..show import notice, show
 
 Names = list[str] | None
+COLLECTIVE = "collective"
 
 
 def evaluate(
@@ -64,6 +66,16 @@ def evaluate(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="errors by GPU, as SVG")] = None,
     as_json: AsJson = False,
 ) -> None:
+    if family == COLLECTIVE:
+        given = {
+            "origin": origin, "recipe": recipe, "dtype": dtype, "variant": variant, "hold_out": hold_out, "rows": rows,
+            "biased": biased, "rows_per_group": rows_per_group, "seed": seed, "out": out, "resume": resume,
+            "plot": plot,
+        }  # fmt: skip
+        _refuse(given, "is for kernels; right would be --split, --gpu and --data alone")
+        scored = collectives.evaluate(split or collectives.NEW_SIZE, gpu or (), data)
+        show(as_json, lambda: scored, lambda: messages.to_text(scored))
+        return
     for option, names in (("gpu", gpu), ("hold_out", hold_out)):
         for name in names or ():
             one_gpu(option, name)

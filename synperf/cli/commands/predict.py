@@ -2,6 +2,8 @@
 
 One kernel: synperf predict gemm m=4096 n=4096 k=4096 --gpu h100_sxm
 
+One collective: synperf predict all_reduce bytes=1048576 ranks=8 --gpu h100_sxm
+
 A table: synperf predict --calls calls.csv --gpu h100_sxm --out out.csv
 
 The columns of a table are family, the family's fields, and gpu where rows differ in it. Rows keep their order and their
