@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .kernels.sampling import Sampling
     from .kernels.silu_mul import SiluMul
     from .kernels.softmax import Softmax
+    from .kernels.sparse_attention_call import SparseAttention
     from .kernels.transpose import Transpose
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Sampling",
     "SiluMul",
     "Softmax",
+    "SparseAttention",
     "Transpose",
     "UnknownNameError",
     "UnsupportedError",
@@ -107,6 +109,7 @@ _HOMES = {
     "kernels.sampling": ("Sampling",),
     "kernels.silu_mul": ("SiluMul",),
     "kernels.softmax": ("Softmax",),
+    "kernels.sparse_attention_call": ("SparseAttention",),
     "kernels.transpose": ("Transpose",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
