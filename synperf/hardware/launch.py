@@ -29,10 +29,9 @@ def floor_key(family: str, kernel: str, dtype: str) -> str:
 @lru_cache(maxsize=4096)
 def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "") -> tuple[float, tuple[str, ...]]:
     """(seconds, what was assumed). Recorded for this kernel and format, on this GPU or, of kernels that were timed one
-    launch at a time, on idle ones; else the least of the kernel's formats, else
-    the least of the family's kernels on that GPU (for `ONE_LAUNCH`, of those that are alike), else of the family that its launches
-    are `like`, else of all; 0 where nothing was ever recorded, which is said. Launches of `SHORTEST` stand in for those
-    that are like them alone.
+    launch at a time, on idle ones; else the least of the kernel's formats, else the least of the family's kernels on
+    that GPU (for `ONE_LAUNCH`, of those that are alike), else of the family that its launches are `like`, else of all;
+    0 where nothing was ever recorded, which is said. Those of `SHORTEST` stand in for launches like them alone.
     """
     record = gpu.calibration
     own = floor_key(family, kernel, dtype)

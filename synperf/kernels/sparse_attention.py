@@ -6,7 +6,7 @@ Source: DeepSeek-V3.2, arXiv 2512.02556; sizes of GLM-5 from its config.json.
 
 from __future__ import annotations
 
-from ..hardware import GPU, DType
+from ..hardware import GPU
 from ..numeric import Number
 from ..scheduling import TaskGroups
 from . import attention_launch
@@ -67,7 +67,7 @@ def launch(p: SparseAttention, gpu: GPU) -> Launch:
 
 
 def _facts(p: SparseAttention, gpu: GPU) -> dict[str, float]:
-    """Seconds of each projection, of the scores and of the selection, FLOP of the scores, and the bytes of all weights."""
+    """Seconds of each projection, of scores and selection, FLOP of the scores, and bytes of all weights."""
     found = {f"{x.name}_s": projection_s(x, gpu) for x in projections(p)}
     scores = (
         {"index_s": module.index_s(p, gpu), "select_s": module.select_s(p, gpu), "index_flop": score_flop(p)}
@@ -90,7 +90,7 @@ def assumptions(p: SparseAttention, gpu: GPU) -> tuple[str, ...]:
         said.append(f"core: {k.name} steps over all {p.topk} places of a selection, however few tokens there are")
     if not p.is_module:
         return (*said, "core: attention over latents that are selected already, without indexer and projections")
-    said.append(f"module: projections around the core, hidden {p.hidden}, in {p.proj_dtype}")
+    said.append(f"module: projections around the core, hidden {p.hidden}, in {p.projected}")
     said.append("before: launches that normalise, rotate, quantise, write the caches and select")
     scores = f"scores all tokens in {module.index_dtype(p, gpu)}, for queries that have more than {p.topk}"
     said.append(f"indexer: {scores if p.indexes else 'none; the selection is that of an earlier layer'}")
@@ -102,8 +102,8 @@ def variant(p: SparseAttention) -> str:
     return "module" if p.is_module else "core"
 
 
-_DECODE = SparseAttention(batch=64, q_len=1, kv_len=16384, heads=128)
-_PLAIN = SparseAttention(batch=1, q_len=4096, kv_len=4096, heads=128, kernel="plain", dtype=DType.BF16)
+_MODULE = SparseAttention(batch=64, q_len=1, kv_len=16384, heads=128, engine="plain")
+_CORE = SparseAttention(batch=1, q_len=4096, kv_len=4096, heads=128, engine="plain", kernel="plain")
 FAMILY = KernelFamily(
     name="sparse_attention",
     call_type=SparseAttention,
@@ -113,8 +113,8 @@ FAMILY = KernelFamily(
     flop=flop,
     compulsory_bytes=compulsory_bytes,
     dram_bytes=dram_bytes,
-    example=_DECODE,
-    others=(_PLAIN,),
+    example=_MODULE,
+    others=(_CORE,),
     inputs=inputs,
     listed=listed,
     stepped=STEPPED,

@@ -26,8 +26,8 @@ class SparseAttention(Call):
     `batch` requests with `q_len` queries each, the last of `kv_len` tokens, causal; `heads` are those of one rank. An
     indexer of `index_heads` x `index_dim` scores all tokens before a query, whose heads then meet the `topk` best
     latents of `kv_lora_rank` and `rope_dim`: all, where there are no more. `indexes`: false of a layer that takes the
-    selection of an earlier one. Around it are projections in `proj_dtype`, from and to `hidden`, over `q_rank`, of heads
-    of `nope_dim` + `rope_dim` and `v_dim`. A kernel whose name does not end in `_module` is the core alone.
+    selection of an earlier one. Around it are projections in `proj_dtype`, from and to `hidden`, over `q_rank`, of
+    heads of `nope_dim` + `rope_dim` and `v_dim`. A kernel whose name does not end in `_module` is the core alone.
 
     Raises:
         FieldError: a field is missing, out of range, or does not go with another.
@@ -66,6 +66,11 @@ class SparseAttention(Call):
         """Whether indexer, projections and output are in it."""
         return self.kernel is None or self.kernel.endswith(MODULE)
 
+    @property
+    def projected(self) -> DType:
+        """The format of the projections: that of the math where none is given, or bf16 beside fp8."""
+        return self.proj_dtype or unquantised(self.dtype)
+
 
 def _set_formats(p: SparseAttention) -> None:
     for name in ("dtype", "kv_dtype", "proj_dtype"):
@@ -87,10 +92,7 @@ def _set_module(p: SparseAttention) -> None:
     Raises:
         FieldError: one is given of a core.
     """
-    put = object.__setattr__
-    put(p, "indexes", truth("indexes", p.indexes))
-    if p.is_module:
-        put(p, "proj_dtype", p.proj_dtype or unquantised(p.dtype))
-    elif p.proj_dtype is not None or not p.indexes:
+    object.__setattr__(p, "indexes", truth("indexes", p.indexes))
+    if not p.is_module and (p.proj_dtype is not None or not p.indexes):
         name = "indexes" if p.proj_dtype is None else "proj_dtype"
         raise FieldError(f"{name}: {p.kernel} is the core alone; right would be the name of a module's kernel")

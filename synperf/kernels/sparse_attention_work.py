@@ -2,8 +2,7 @@
 
 The query at position n (from 1) meets the best min(n, topk) tokens up to it. Where n is above topk the indexer has
 scored all n: per pair 2 index_heads index_dim FLOP in fp8, a maximum with zero, and a weighted sum over its heads.
-Source: DeepSeek-V3.2, "Boosting Long-Context Efficiency with DeepSeek Sparse Attention", section 2.1 (arXiv 2512.02556),
-and inference/model.py of its repository.
+Source: DeepSeek-V3.2, arXiv 2512.02556, section 2.1, and inference/model.py of DeepSeek-V3.2-Exp.
 """
 
 from __future__ import annotations
@@ -70,8 +69,7 @@ def score_flop(p: SparseAttention) -> Number:
 
 def projections(p: SparseAttention) -> tuple[Projection, ...]:
     """The products around the core, in their order; those of the indexer are whole on every rank."""
-    assert p.proj_dtype is not None
-    tokens, dtype, wide = 1.0 * p.batch * p.q_len, p.proj_dtype, unquantised(p.dtype)
+    tokens, dtype, wide = 1.0 * p.batch * p.q_len, p.projected, unquantised(p.dtype)
     down = Projection("down", tokens, p.q_rank + p.kv_lora_rank + p.rope_dim, p.hidden, 1, dtype)
     q_up = Projection("q_up", tokens, p.heads * (p.nope_dim + p.rope_dim), p.q_rank, 1, dtype)
     into = Projection("into_latent", tokens, p.kv_lora_rank, p.nope_dim, p.heads, wide)
@@ -128,12 +126,11 @@ def side_bytes(p: SparseAttention) -> Number:
     Scores are written once and read twice: for a histogram, and for those above its threshold (TensorRT-LLM,
     indexerTopK.cu).
     """
-    assert p.proj_dtype is not None
     tokens, latent = 1.0 * p.batch * p.q_len, p.kv_lora_rank + p.rope_dim
     moved = 2.0 * WIDE_BYTES * tokens * (p.q_rank + latent + p.heads * p.rope_dim)
     moved = moved + tokens * (WIDE_BYTES * latent + cached_bytes(p))
     if p.indexes:
         moved = moved + tokens * (WIDE_BYTES + 1.0) * (p.index_heads + 1.0) * p.index_dim
-    if p.proj_dtype.bytes < WIDE_BYTES:
-        moved = moved + (WIDE_BYTES + p.proj_dtype.bytes) * tokens * (p.hidden + p.q_rank + p.heads * p.v_dim)
+    if p.projected.bytes < WIDE_BYTES:
+        moved = moved + (WIDE_BYTES + p.projected.bytes) * tokens * (p.hidden + p.q_rank + p.heads * p.v_dim)
     return moved + 3.0 * LOGIT_BYTES * scored(p)

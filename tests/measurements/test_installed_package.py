@@ -66,6 +66,7 @@ KEPT = {  # family: files, rows, kept
     "mla": (66, 338_446, 247_236),
     "fused_moe": (43, 3_592_729, 2_990_103),
     "linear_attention": (33, 163_450, 155_228),
+    "sparse_attention": (46, 926_838, 260_522),
 }
 
 
