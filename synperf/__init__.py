@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .kernels.sampling import Sampling
     from .kernels.silu_mul import SiluMul
     from .kernels.softmax import Softmax
+    from .kernels.sparse_attention_call import SparseAttention
     from .kernels.transpose import Transpose
     from .models import Model, Plan, model
 
@@ -70,6 +71,7 @@ __all__ = [
     "Sampling",
     "SiluMul",
     "Softmax",
+    "SparseAttention",
     "Transpose",
     "UnknownNameError",
     "UnsupportedError",
@@ -115,6 +117,7 @@ _HOMES = {
     "kernels.sampling": ("Sampling",),
     "kernels.silu_mul": ("SiluMul",),
     "kernels.softmax": ("Softmax",),
+    "kernels.sparse_attention_call": ("SparseAttention",),
     "kernels.transpose": ("Transpose",),
     "models": ("Model", "Plan", "model"),
 }

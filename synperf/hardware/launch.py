@@ -12,7 +12,12 @@ from .dtype import DType
 from .gpu import GPU
 
 PLAIN = "gemm"  # the family whose keys in a record do not begin with its name
-ONE_LAUNCH = ("triton_w13",)  # kernels of one launch in families whose recorded ones are layers of several
+# Kernels of one launch in families whose recorded ones are layers of several, and the family whose launches are alike.
+ONE_LAUNCH: Mapping[tuple[str, str], str] = {
+    ("fused_moe", "triton_w13"): PLAIN,
+    ("sparse_attention", "flashmla_sparse"): "mla",
+    ("sparse_attention", "plain"): "mla",
+}
 SHORTEST = "quantize"  # the family whose kernels do least before their first load and after their last store
 
 
@@ -24,10 +29,9 @@ def floor_key(family: str, kernel: str, dtype: str) -> str:
 @lru_cache(maxsize=4096)
 def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "") -> tuple[float, tuple[str, ...]]:
     """(seconds, what was assumed). Recorded for this kernel and format, on this GPU or, of kernels that were timed one
-    launch at a time, on idle ones; else the least of the kernel's formats, else
-    the least of the family's kernels on that GPU (for `ONE_LAUNCH`, of GEMM's), else of the family that its launches
-    are `like`, else of all; 0 where nothing was ever recorded, which is said. Launches of `SHORTEST` stand in for those
-    that are like them alone.
+    launch at a time, on idle ones; else the least of the kernel's formats, else the least of the family's kernels on
+    that GPU (for `ONE_LAUNCH`, of those that are alike), else of the family that its launches are `like`, else of all;
+    0 where nothing was ever recorded, which is said. Those of `SHORTEST` stand in for launches like them alone.
     """
     record = gpu.calibration
     own = floor_key(family, kernel, dtype)
@@ -38,7 +42,7 @@ def launch_floor(gpu: GPU, family: str, kernel: str, dtype: DType, like: str = "
         return idle()[own], (
             "launch floor: one launch on an idle GPU, with what the host takes, the median of five GPUs",
         )
-    alike = PLAIN if kernel in ONE_LAUNCH else family
+    alike = ONE_LAUNCH.get((family, kernel), family)
     searched = [(family, floor_key(family, kernel, "")), (alike, "" if alike == PLAIN else f"{alike}.")]
     searched += [(family, f"{like}.")] if like else []
     searched.append((alike, ""))

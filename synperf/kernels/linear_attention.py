@@ -1,4 +1,4 @@
-"""Linear attention: the chunked scan of Mamba-2 and of the gated delta rule, their recurrent step, their convolution.
+"""Linear attention: the chunked scan of Mamba-2 and of gated delta rules, their recurrent step, their convolution.
 
 A scan is two sets of tasks: the products within each chunk, all at once, and the chain of products with the state,
 chunk after chunk, of which a CTA has some columns for one head. A recurrent step is one pass over the states.
@@ -58,6 +58,7 @@ def _moving(p: LinearAttention, gpu: GPU, count: Number, moved: Number) -> TaskG
         port_bytes=moved,
         shared_bytes=moved,
         ctas_per_sm=_resident(gpu),
+        reduction_s=_style(p, gpu).after_s,
     )
 
 
@@ -178,5 +179,5 @@ FAMILY = KernelFamily(
     shape=("batch", "seq_len", "heads", "head_dim", "state_dim", "groups"),
     variant=variant,
     math=math,
-    summary="Mamba-2 and gated delta net: chunked scan of prompts, recurrent step, and their short convolution",
+    summary="Mamba-2, gated delta net, Kimi delta attention: scan of prompts, recurrent step, short convolution",
 )

@@ -12,12 +12,12 @@ from ..hardware import DType
 from ..numeric import Number
 from .base import Call
 from .fields import refuse, same_length, set_dtype, set_names, set_numbers
-from .linear_attention_traits import convolves, decode_kernel, phase_of
+from .linear_attention_traits import convolves, decode_kernel, phase_of, prefill_kernels
 
-VARIANTS = ("mamba2", "gdn")
+VARIANTS = ("mamba2", "gdn", "kda")
 PHASES = ("prefill", "decode")
 _FORMATS = (DType.FP16, DType.BF16)
-_CHUNKS = {"mamba2": 256, "gdn": 64}  # tokens of a chunk: state-spaces/mamba and flash-linear-attention
+_CHUNKS = {"mamba2": 256, "gdn": 64, "kda": 64}  # tokens of a chunk: state-spaces/mamba and flash-linear-attention
 _SIZES = ("batch", "seq_len", "heads", "head_dim", "state_dim")
 
 
@@ -25,9 +25,10 @@ _SIZES = ("batch", "seq_len", "heads", "head_dim", "state_dim")
 class LinearAttention(Call):
     """A state of `state_dim` x `head_dim` for each head of each request, which every token changes and reads.
 
-    `variant` is mamba2 (state spaces; B and C of `groups`) or gdn (gated delta rule; `groups` heads of queries and keys
-    of `state_dim`, `heads` of values of `head_dim`). In prefill `seq_len` tokens of each request are gone through in
-    chunks of `chunk`; in decode it is 1. The kernel `causal_conv1d` is the short convolution of `taps` before the scan.
+    `variant` is mamba2 (state spaces; B and C of `groups`), gdn (gated delta rule; `groups` heads of queries and keys
+    of `state_dim`, `heads` of values of `head_dim`) or kda (the same with a gate for each of `state_dim`). In prefill
+    `seq_len` tokens of each request are gone through in chunks of `chunk`; in decode it is 1. Kernels that begin with
+    `causal_conv1d` are the short convolution of `taps` before the scan.
 
     Raises:
         FieldError: a field is out of range, or does not go with another.
@@ -61,8 +62,8 @@ class LinearAttention(Call):
         if self.dtype not in _FORMATS:
             raise FieldError(f"dtype must be one of {', '.join(_FORMATS)}, got {self.dtype}")
         set_names(self)
-        if self.kernel is None and self.phase == "decode":
-            put(self, "kernel", decode_kernel(self.engine))
+        if self.kernel is None:
+            put(self, "kernel", decode_kernel(self.engine) if self.phase == "decode" else prefill_kernel(self))
         same_length(self, (*_SIZES, "groups", "chunk", "taps"))
         _check(self)
 
@@ -80,6 +81,11 @@ class LinearAttention(Call):
     def channels(self) -> Number:
         """Channels of the short convolution: values, and queries and keys, or B and C."""
         return 1.0 * self.heads * self.head_dim + 2.0 * self.groups * self.state_dim
+
+
+def prefill_kernel(p: LinearAttention) -> str | None:
+    """The kernel that the engine runs over prompts of the variant; None where that is by format and GPU."""
+    return prefill_kernels(p.variant).get(p.engine or "else")
 
 
 def _one_of(name: str, value: Any, known: tuple[str, ...]) -> str:

@@ -45,6 +45,12 @@ def decode_kernel(engine: str | None) -> str:
     return str(rules.get(engine, rules["else"]))
 
 
+def prefill_kernels(variant: str) -> dict[str, str]:
+    """The kernels that engines run over prompts of a variant, by engine; empty where that is by format and GPU."""
+    found: dict[str, str] = _file()["prefill"].get(variant, {})
+    return found
+
+
 def phase_of(kernel: str | None) -> str:
     """The phase that a kernel is of; empty where it is of both, or unknown."""
     return str(_listed(kernel).get("phase", ""))

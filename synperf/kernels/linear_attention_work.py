@@ -3,7 +3,9 @@
 Of a chunk of c tokens, per head with K = state_dim and V = head_dim: Mamba-2 multiplies C B^T (c c K, per group), that
 by x (c c V), and with the state twice (c K V each). The gated delta rule multiplies k k^T and q k^T (c c K each), their
 products with w, u and v (c c K + 2 c c V) and with the state three times.
-Source: Dao and Gu, arXiv 2405.21060, section 6; Yang, Kautz and Hatamizadeh, arXiv 2412.06464, section 3.
+Kimi Delta Attention does the same, with a gate for each row of the state instead of one for all.
+Source: Dao and Gu, arXiv 2405.21060, section 6; Yang, Kautz and Hatamizadeh, arXiv 2412.06464, section 3; Kimi Linear,
+arXiv 2510.26692, section 3.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ from .linear_attention_traits import state_bytes
 
 _GATE_BYTES = 4.0  # of a gate, fp32; the delta rule has a second one for the strength of a write
 _SILU_FLOP = 4.0  # of a value, as memory_bound.toml has it
-_STATE_PRODUCTS = {"mamba2": 2.0, "gdn": 3.0}  # with the state, per token: read, write; the delta rule reads it twice
-_WITH_K = {"mamba2": 0.0, "gdn": 3.0}  # c x c x K, per head
-_WITH_K_OF_GROUPS = {"mamba2": 1.0, "gdn": 0.0}  # the same, per group
-_WITH_V = {"mamba2": 1.0, "gdn": 2.0}  # c x c x V, per head
+_STATE_PRODUCTS = {
+    "mamba2": 2.0,
+    "gdn": 3.0,
+    "kda": 3.0,
+}  # with the state, per token: read, write; the delta rule reads it twice
+_WITH_K = {"mamba2": 0.0, "gdn": 3.0, "kda": 3.0}  # c x c x K, per head
+_WITH_K_OF_GROUPS = {"mamba2": 1.0, "gdn": 0.0, "kda": 0.0}  # the same, per group
+_WITH_V = {"mamba2": 1.0, "gdn": 2.0, "kda": 2.0}  # c x c x V, per head
 
 
 def chunks(p: LinearAttention) -> Number:
@@ -67,8 +73,14 @@ def token_bytes(p: LinearAttention) -> Number:
     """Bytes that are read for a token and written of it."""
     if p.convolves:
         return 2.0 * p.channels * p.dtype.bytes
-    gates = p.heads * _GATE_BYTES * (2.0 if p.variant == "gdn" else 1.0)
-    return (p.channels + 1.0 * p.heads * p.head_dim) * p.dtype.bytes + gates
+    return (p.channels + 1.0 * p.heads * p.head_dim) * p.dtype.bytes + p.heads * _gate_bytes(p)
+
+
+def _gate_bytes(p: LinearAttention) -> Number:
+    """Bytes of the gates of a token and head: of the state, of KDA one for each row of it, and the delta rule's."""
+    if p.variant == "kda":
+        return p.state_dim * p.dtype.bytes + _GATE_BYTES
+    return _GATE_BYTES * (2.0 if p.variant == "gdn" else 1.0)
 
 
 def compulsory_bytes(p: LinearAttention) -> Number:

@@ -23,7 +23,7 @@ from .mla_core import NOPE_DIM, V_DIM, as_attention, cached_bytes, missed_share,
 HIDDEN = 7168
 Q_RANK = 1536
 # How many times faster than 16 bits a format multiplies at most, on any GPU of the catalog.
-_FASTER = {DType.FP8: 2.0, DType.FP8_BLOCK: 2.0, DType.NVFP4: 8.0}
+FASTER = {DType.FP8: 2.0, DType.FP8_BLOCK: 2.0, DType.NVFP4: 8.0}
 
 
 class Projection(NamedTuple):
@@ -53,8 +53,8 @@ def projections(p: Mla) -> tuple[Projection, ...]:
 
 def flop(p: Mla) -> Number:
     """FLOP of the projections, each counted as no more FLOP of the core's format than take as long on any GPU."""
-    core = _FASTER.get(p.dtype, 1.0)
-    return sum(2.0 * x.rows * x.n * x.k * x.batch * (core / _FASTER.get(x.dtype, 1.0)) for x in projections(p))
+    core = FASTER.get(p.dtype, 1.0)
+    return sum(2.0 * x.rows * x.n * x.k * x.batch * (core / FASTER.get(x.dtype, 1.0)) for x in projections(p))
 
 
 def weight_bytes(p: Mla) -> Number:
@@ -115,16 +115,21 @@ def tasks(p: Mla, core: TaskGroups, gpu: GPU) -> TaskGroups:
 
     Were their work listed by pipe, a change of tile could make a pipe's sum fall where sizes grow.
     """
-    work = sum(projection_s(x, gpu) for x in projections(p)) * (gpu.flop_per_clk_per_sm(p.dtype) * gpu.clock_hz)
-    tensor = gpu.math_pipe(p.dtype) == "tensor"
-    core.then = TaskGroups(
+    core.then = as_launch(sum(projection_s(x, gpu) for x in projections(p)), p.dtype, gpu)
+    core.before_s = core.before_s + side_s(side_bytes(p), handed_bytes(p), gpu)
+    return core
+
+
+def as_launch(seconds: Number, dtype: DType, gpu: GPU) -> TaskGroups:
+    """So much time of all SMs as work of the pipe that multiplies."""
+    work = seconds * (gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz)
+    tensor = gpu.math_pipe(dtype) == "tensor"
+    return TaskGroups(
         count=float(gpu.num_sms),
         tensor_flop=work if tensor else 0.0,
         fma_flop=0.0 if tensor else work,
         sm_max_tasks=1.0,
     )
-    core.before_s = core.before_s + side_s(side_bytes(p), handed_bytes(p), gpu)
-    return core
 
 
 def as_gemm(x: Projection) -> Gemm:

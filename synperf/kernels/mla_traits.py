@@ -40,41 +40,54 @@ def mla_kernel(p: Mla, gpu: GPU) -> MlaKernel:
 
 @lru_cache(maxsize=4096)
 def _kernel(gpu: GPU, dtype: DType, engine: str | None, kernel: str | None) -> MlaKernel:
-    engine, name = resolve("mla", dtype, gpu.compute_capability, engine, kernel)
-    listed = _kernels()[name.removesuffix(MODULE)]
     own = gpu.compute_capability
-    if own not in listed.get("cc", [own]):
-        needed = ", ".join(listed["cc"])
-        raise UnsupportedError(f"kernel: {name} needs compute capability {needed}; that of {gpu.name} is {own}")
-    rows, columns = _on(listed["tiles"], own)
+    engine, name = resolve("mla", dtype, own, engine, kernel)
+    listed = _kernels()[name.removesuffix(MODULE)]
+    require_capability(listed, name, gpu)
     return MlaKernel(
         engine=engine,
         name=name,
-        prefill=_on(listed["prefill"], own),
-        latent=Traits(
-            engine=engine,
-            kernel=name,
-            longest_first=True,
-            packs_always=True,
-            most_packed=inf,
-            splits_narrow=True,
-            few_rows=tuple(map(float, _on(listed["few_rows"], own))),
-            splits_at=0.0,
-            stages=2,
-            prepares_queries=False,
-            fill_s=listed["fill"] / gpu.clock_hz,
-            dims=(),
-            rows=(float(rows),),
-            columns=(float(columns),),
-            reduction_s=0.0,
-        ),
-        splits=_on(listed["splits"], own),
+        prefill=on_capability(listed["prefill"], own),
+        latent=latent_traits(listed, engine, name, gpu),
+        splits=on_capability(listed["splits"], own),
         rearranges=listed.get("rearranges", False),
         widens=listed.get("widens", False),
     )
 
 
-def _on(by_capability: dict[str, Any], own: str) -> Any:
+def require_capability(listed: dict[str, Any], name: str, gpu: GPU) -> None:
+    """Raise UnsupportedError where the kernel names capabilities and the GPU's is none of them."""
+    own = gpu.compute_capability
+    if own not in listed.get("cc", [own]):
+        needed = ", ".join(listed["cc"])
+        raise UnsupportedError(f"kernel: {name} needs compute capability {needed}; that of {gpu.name} is {own}")
+
+
+def latent_traits(listed: dict[str, Any], engine: str, name: str, gpu: GPU) -> Traits:
+    """What a kernel over latents does, as the attention family has it."""
+    own = gpu.compute_capability
+    rows, columns = on_capability(listed["tiles"], own)
+    return Traits(
+        engine=engine,
+        kernel=name,
+        longest_first=True,
+        packs_always=True,
+        most_packed=inf,
+        splits_narrow=True,
+        few_rows=tuple(map(float, on_capability(listed["few_rows"], own))),
+        splits_at=0.0,
+        stages=2,
+        prepares_queries=False,
+        fill_s=listed["fill"] / gpu.clock_hz,
+        dims=(),
+        rows=(float(rows),),
+        columns=(float(columns),),
+        reduction_s=0.0,
+    )
+
+
+def on_capability(by_capability: dict[str, Any], own: str) -> Any:
+    """What a table by compute capability says of this one."""
     return by_capability.get(own, by_capability["else"])
 
 

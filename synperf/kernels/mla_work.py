@@ -13,17 +13,23 @@ from ..scheduling import unequal
 from .attention_call import Attention
 from .attention_requests import requests
 from .attention_split import FULL, num_splits
-from .attention_tiles import Tiling, busiest_steps, steps
+from .attention_tiles import Steps, Tiling, busiest_steps, steps
 from .attention_traits import Traits
 from .attention_work import Step, Work, out_bytes
 
 _PARTIAL_BYTES = 8.0  # per value of a part of O: fp32, written and read
 
 
-def work(a: Attention, gpu: GPU, t: Traits, tile: Tiling, one: Step, key_bytes: Number, *, is_even: bool) -> Work:
-    """Tiles, steps and traffic of calls; `key_bytes` is what a tile reads per key, `is_even` whether it is split."""
+def work(
+    a: Attention, gpu: GPU, t: Traits, tile: Tiling, one: Step, key_bytes: Number, *, is_even: bool,
+    own: Steps | None = None,
+) -> Work:  # fmt: skip
+    """Tiles, steps and traffic of calls; `key_bytes` is what a tile reads per key, `is_even` whether it is split.
+
+    `own` are the steps where they are not those of a causal mask.
+    """
     r = requests(a)
-    s = steps(a, r, tile)
+    s = steps(a, r, tile) if own is None else own
     tiles, total = r.total(s.tiles) * tile.heads, r.total(s.total) * tile.heads
     per_sm, queries = ceil_div(tiles, gpu.num_sms), r.total(r.q) * a.heads
     held = minimum(tile.rows, r.q * tile.packed)  # rows of a tile that hold queries

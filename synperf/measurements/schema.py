@@ -45,6 +45,21 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {  # number fields of measured calls, b
         "groups",
     ),
     "linear_attention": ("batch", "seq_len", "heads", "head_dim", "state_dim", "groups", "chunk"),
+    "sparse_attention": (
+        "batch",
+        "q_len",
+        "kv_len",
+        "heads",
+        "kv_lora_rank",
+        "rope_dim",
+        "nope_dim",
+        "v_dim",
+        "q_rank",
+        "hidden",
+        "index_heads",
+        "index_dim",
+        "topk",
+    ),
     **dict.fromkeys(_ROWS, ("rows", "dim")),
 }
 MAY_BE_ZERO = ("window", "padding")  # 0 is none
@@ -62,6 +77,7 @@ LABELS: Mapping[str, tuple[str, ...]] = {  # fields of which a call holds one va
     "reduction": ("dtype", "axis"),
     "conv": ("dtype", "layout"),
     "linear_attention": ("variant", "phase", "dtype"),
+    "sparse_attention": ("dtype", "kv_dtype", "indexes", "proj_dtype"),
 }
 LAUNCH = ("family", "engine", "kernel")  # what else a call holds one value of
 

@@ -62,7 +62,8 @@ def _columns(fields: Iterable[Any]) -> set[str]:
     """Names of the stored columns that fields are made of."""
     named = [field for field in fields if isinstance(field, str)]
     made = [field for field in fields if isinstance(field, dict) and "column" in field]
-    return {*named, *(field["column"] for field in made), *(f["else"] for f in made if isinstance(f.get("else"), str))}
+    others = (field.get(name) for field in made for name in ("else", "plus"))
+    return {*named, *(field["column"] for field in made), *(other for other in others if isinstance(other, str))}
 
 
 def _with_fields(stored: pl.DataFrame, family: str, kind: Mapping[str, Any], dtypes: Mapping[str, str]) -> pl.DataFrame:
@@ -82,7 +83,8 @@ def _field(value: Any) -> pl.Expr:
     if not isinstance(value, dict) or "text" in value:
         constant = value["text"] if isinstance(value, dict) else value
         return pl.lit(constant, dtype=pl.Int64 if type(constant) is int else None)
-    column = pl.col(value["column"]) + value.get("plus", 0)
+    plus = value.get("plus", 0)
+    column = pl.col(value["column"]) + (pl.col(plus) if isinstance(plus, str) else plus)
     other = value.get("else")
     return column if other is None else pl.when(column > 0).then(column).otherwise(_field(other))
 

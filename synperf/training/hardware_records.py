@@ -40,7 +40,7 @@ PACKAGE = Path(__file__).parent.parent
 COMMAND = "python -m synperf.training.hardware_records"
 _HOW = "medians and P95 over training rows, synperf/training/hardware_fits.py says of which"
 _FAMILY = "gemm"  # whose rows tell the rates of a GPU
-_OTHERS = ("attention", "mla", "fused_moe", "quantize")  # of which launch floors alone are fitted
+_OTHERS = ("attention", "mla", "fused_moe", "quantize", "sparse_attention")  # of which launch floors alone are fitted
 _BF16 = "cublas.bf16"
 
 

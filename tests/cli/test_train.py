@@ -267,3 +267,14 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_is_trained(full_dis
     seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--out", "x.safetensors")
     assert_refused(seen)
     assert seen.err == f"synperf: out: nothing can be written into the folder '.': {full_disk}\n"
+
+
+def test_fewer_rows_are_fitted_to_where_most_are_named_and_the_card_says_so(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(shipped.Training, "_settings", lambda *_: FEW)
+    args = ("train", "gemm", "--rows", "mine.csv", "--only-rows", "--only-known", "--most", "60")
+    assert invoke(*args, "--out", "few.safetensors").code == 0
+    card = read_own(folder / "few.safetensors").card
+    assert "--most 60" in card.command
+    assert card.networks[0].rows < read_own(folder / "mine.safetensors").card.networks[0].rows
+    assert_refused(invoke(*args[:-1], "0", "--out", "few.safetensors"))

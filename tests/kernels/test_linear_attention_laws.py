@@ -19,11 +19,14 @@ GPUS = [key for key in keys() if synperf.DType.FP16 in synperf.gpu(key).dtypes()
 def calls(draw):
     """A GPU and a call of any phase, variant and kernel."""
     phase, groups = draw(st.sampled_from(["prefill", "decode"])), draw(st.integers(1, 16))
-    kernels = {"prefill": ["chunked", "flashinfer", None], "decode": ["recurrent", "recurrent_packed", None]}
+    kernels = {
+        "prefill": ["chunked", "flashinfer", "flashkda", "causal_conv1d_qkv3", None],
+        "decode": ["recurrent", "recurrent_packed", "kda_fused", None],
+    }
     gpu = synperf.gpu(draw(st.sampled_from(GPUS)))
     named = [*kernels[phase], "causal_conv1d"] if gpu.maker == "nvidia" else [None]
     return gpu, LinearAttention(
-        variant=draw(st.sampled_from(["mamba2", "gdn"])),
+        variant=draw(st.sampled_from(["mamba2", "gdn", "kda"])),
         batch=draw(st.integers(1, 2000)),
         seq_len=1 if phase == "decode" else draw(st.integers(1, 40_000)),
         heads=groups * draw(st.integers(1, 8)),

@@ -14,9 +14,10 @@ GIVEN = {"variant": "gdn", "batch": 2, "seq_len": 128, "heads": 4, "head_dim": 3
 SCAN = LinearAttention(**GIVEN)
 STEP = LinearAttention(**GIVEN | {"seq_len": 1, "phase": "decode"})
 MAMBA = LinearAttention(**GIVEN | {"variant": "mamba2", "chunk": 64})
+KDA = LinearAttention(**GIVEN | {"variant": "kda", "groups": 4})
 SHORT = replace(SCAN, kernel="causal_conv1d")
 BAD = [
-    ({"variant": "rwkv"}, "variant must be one of mamba2, gdn, got 'rwkv'"),
+    ({"variant": "rwkv"}, "variant must be one of mamba2, gdn, kda, got 'rwkv'"),
     ({"phase": "train"}, "phase must be one of prefill, decode, got 'train'"),
     ({"phase": "decode"}, "seq_len must be 1 in decode, got 128"),
     ({"groups": 3}, "groups must divide heads, which are 4, got 3"),
@@ -103,3 +104,24 @@ def test_answers_say_which_part_of_a_layer_they_are():
         in synperf.predict(SCAN, "l40s").assumptions
     )
     assert "kernel: the short convolution alone, without the scan" in synperf.predict(SHORT, "l40s").assumptions
+
+
+def test_kda_has_a_gate_for_each_row_of_the_state_and_the_flop_of_the_delta_rule():
+    gdn = replace(KDA, variant="gdn", kernel=None)
+    assert FAMILY.flop(KDA) == FAMILY.flop(gdn)
+    more = FAMILY.compulsory_bytes(KDA) - FAMILY.compulsory_bytes(gdn)
+    assert more == 2 * 128 * 4 * (16 * 2 - 4)  # 16 gates of two bytes instead of one of four, per token and head
+
+
+@pytest.mark.parametrize(
+    ("engine", "kernel"), [(None, "flashkda"), ("vllm", "flashkda"), ("sglang", "chunked"), ("trtllm", "chunked")]
+)
+def test_prompts_of_kda_run_in_kernels_of_their_own(engine, kernel):
+    call = LinearAttention(**GIVEN | {"variant": "kda"}, engine=engine)
+    assert synperf.predict(call, "h100_sxm", origin="analytical").kernel == kernel
+
+
+def test_three_convolutions_have_three_launches():
+    one, three = (replace(KDA, kernel=name, engine="sglang") for name in ("causal_conv1d", "causal_conv1d_qkv3"))
+    gpu = synperf.gpu("h100_sxm")
+    assert features(FAMILY, three, gpu).reduction_s > features(FAMILY, one, gpu).reduction_s == 0

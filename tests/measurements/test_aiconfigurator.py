@@ -161,7 +161,8 @@ def test_a_gpu_without_a_table_is_unknown(tmp_path):
 def test_a_family_without_tables_is_unknown(tmp_path):
     with pytest.raises(
         UnknownNameError,
-        match="no measured family named 'conv'; known: attention, fused_moe, gemm, linear_attention, mla",
+        match="no measured family named 'conv'; known: attention, fused_moe, gemm, linear_attention, mla, "
+        "quantize, sparse_attention",
     ):
         aiconfigurator.gpus("conv", root=tmp_path)
 

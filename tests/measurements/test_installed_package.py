@@ -65,7 +65,8 @@ KEPT = {  # family: files, rows, kept
     "attention": (84, 2_929_695, 2_833_342),
     "mla": (66, 338_446, 247_236),
     "fused_moe": (43, 3_592_729, 2_990_103),
-    "linear_attention": (33, 163_450, 155_228),
+    "linear_attention": (50, 182_391, 167_509),
+    "sparse_attention": (46, 926_838, 260_522),
 }
 
 

@@ -46,6 +46,12 @@ def train(
     only_known: Annotated[
         bool, typer.Option("--only-known", help="without a network for GPUs that nobody measured")
     ] = False,
+    most: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="random rows of every GPU, engine, kernel and format; all if left out"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="of the first weights and the order of rows")] = 42,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the state of an interrupted run")] = False,
 ) -> None:
@@ -67,6 +73,8 @@ def train(
         require_place("out", path)
         require_place("out", path.with_suffix(".json"))
     measured = _rows(name, rows or [], gpu or [], dtypes, only_rows)
+    if most is not None:
+        measured = shipped.at_most(measured, most, seed)
     devices = hardware.of_keys(measured.gpu, gpu or ())
     with _states(out) as work, stages() as told:
         if resume and not any(work.glob("*.state")):
@@ -74,7 +82,7 @@ def train(
         training = shipped.Training(
             seed=seed, work=work, resume=resume, progress=told, tables=not only_rows, general=not only_known
         )
-        command = _command(Path(family).name, name, rows, only_rows, only_known, gpu, dtype, seed)
+        command = _command(Path(family).name, name, rows, only_rows, only_known, gpu, dtype, most, seed)
         made = shipped.train(measured, devices, training, command)
         paths = shipped.write(out, made)
     for path in paths:
@@ -132,11 +140,12 @@ def _among(column: Any, values: set[str]) -> Any:
 
 def _command(
     given: str, family: str, rows: list[Path] | None, only_rows: bool, only_known: bool, gpus: list[str] | None,
-    dtypes: list[str] | None, seed: int,
+    dtypes: list[str] | None, most: int | None, seed: int,
 ) -> str:  # fmt: skip
     """The command that makes the weights again, files by their names alone; the family as it was `given`."""
     words = ["synperf", "train", given, "--seed", str(seed)]
     for option, values in (("--rows", [r.name for r in rows or []]), ("--gpu", gpus or []), ("--dtype", dtypes or [])):
         words += [word for value in values for word in (option, value)]
+    words += ["--most", str(most)] if most else []
     words += ["--only-rows"] * only_rows + ["--only-known"] * only_known
     return shlex.join([*words, "--out", f"{family}.safetensors"])

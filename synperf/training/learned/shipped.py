@@ -26,7 +26,7 @@ from ..recipe import Devices, by_part
 from ..shapes import shapes
 from .cards import Judged, Spreads, cards, tables_card
 from .course import other_training, require_same
-from .data import HELD_OUT, Table, table
+from .data import HELD_OUT, Table, some_of_each, table
 from .fit import fit, marks
 from .settings import Settings
 from .stages import TABLES, Stage, stages
@@ -94,6 +94,12 @@ class Training:
                 self.progress(stage.name, self._done, total)
 
         return fit(stage.rows, self._settings(stage), self.seed, known=stage.known, state=state, progress=told)
+
+
+def at_most(rows: Rows, most: int, seed: int) -> Rows:
+    """At most so many of the rows that weights are fitted to, at random, of every GPU, engine, kernel and format."""
+    fitted = rows.take(~(rows.is_test | rows.biased))
+    return fitted.take(some_of_each(fitted, most, seed)) if len(fitted) else rows
 
 
 def train(rows: Rows, devices: Devices, training: Training, command: str) -> Made:

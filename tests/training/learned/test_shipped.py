@@ -16,7 +16,7 @@ from synperf.hardware import DType
 from synperf.kernels import family
 from synperf.training.learned import shipped
 from synperf.training.learned.settings import Settings
-from synperf.training.learned.shipped import Training, train, write
+from synperf.training.learned.shipped import Training, at_most, train, write
 
 from .toy_rows import FACTORS, rows
 
@@ -124,3 +124,11 @@ def test_a_card_says_which_fields_vary_in_its_rows_that_else_never_do():
     batched = replace(measured, fields={**measured.fields, "batch": 1.0 + np.arange(len(measured)) % 2})
     assert {network.varied for network in made(measured)["gemm"][0].networks} == {()}
     assert {network.varied for network in made(batched)["gemm"][0].networks} == {("batch",)}
+
+
+def test_at_most_so_many_rows_of_each_are_of_those_that_weights_are_fitted_to():
+    chosen = at_most(rows(), 50, 7)
+    assert not chosen.is_test.any()
+    assert [len(part) for _, part in chosen.groups("gpu", "engine", "kernel", "dtype")] == [50] * len(FACTORS)
+    assert (at_most(rows(), 50, 7).time_s == chosen.time_s).all()
+    assert len(at_most(rows(), 10_000, 7)) == (~rows().is_test).sum()
