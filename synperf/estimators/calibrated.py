@@ -24,6 +24,7 @@ from ..units import counted, format_time
 from . import analytical, learned
 from .calibration_file import (
     HARDWARE,
+    REGIME_ROWS,
     WITHOUT_RESIDUAL,
     CalibrationFile,
     Kernel,
@@ -34,7 +35,7 @@ from .calibration_file import (
 )
 from .estimate import Estimate
 from .network import Network
-from .weights import Weights, shipped
+from .weights import Regime, Weights, shipped
 
 ORIGIN = "calibrated"
 _APART = 2.0  # ranges: rows of two kinds of calls say little of each other
@@ -75,10 +76,19 @@ def estimate(
         scaled = scaled_inputs(kind, answer.choice.network, logs)
         extra = added(found.residuals[pool], want.engine, answer.choice.network, scaled, hidden)
         correction, origin = correction + (extra if is_array(correction) else extra.item()), ORIGIN
-    regimes = (own.regimes if own else ()) or answer.choice.regimes
-    answer = replace(answer, choice=_replaced(answer.choice, want, own))
+    choice, regimes = _intervals(answer.choice, own)
+    answer = replace(answer, choice=_replaced(choice, want, own))
     made = learned.finish(kind, call, device, label, answer, correction, regimes, origin)
     return _marked(made, found, _said(own, want, moved))
+
+
+def _intervals(choice: learned.Choice, own: Kernel | None) -> tuple[learned.Choice, tuple[Regime, ...]]:
+    """The choice and the regimes to answer by: the calibration's, or those of the weights, which few rows widen."""
+    regimes = own.regimes if own else ()
+    if regimes and regimes[0].rows < REGIME_ROWS:
+        wide = learned.widened(choice, regimes[0])
+        return wide, wide.regimes
+    return choice, regimes or choice.regimes
 
 
 def _replaced(choice: learned.Choice, want: learned.Wanted, own: Kernel | None) -> learned.Choice:

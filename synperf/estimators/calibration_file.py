@@ -17,6 +17,7 @@ FORMAT = 2
 SHARES = (0.02, 1.5)  # of a published rate that a GPU may sustain; above 1 where the data sheet is modest
 LONGEST_FLOOR_S = 1e-2
 MOST_LOG = 5.0  # of a correction: a factor of 148
+REGIME_ROWS = 20  # from which the intervals of a calibration stand for those of the weights; fewer only widen these
 ZERO_SHOT = "zero-shot"  # nothing was changed
 HARDWARE = "hardware"  # sustained rates and launch floors alone
 LAUNCH_FLOOR = "launch floor"  # that alone, for what has no weights

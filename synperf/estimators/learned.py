@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
 from math import exp
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from .. import hardware
@@ -304,6 +305,15 @@ def _ends(regimes: tuple[Regime, ...]) -> _Ends:
     """Where regimes end, and the factors of each."""
     low, high = np.exp([(min(r.low, 0.0), max(r.high, 0.0)) for r in regimes]).T
     return [r.up_to_s for r in regimes[:-1]], low, high
+
+
+@lru_cache(maxsize=4096)
+def widened(choice: Choice, few: Regime) -> Choice:
+    """The choice with every interval at least as wide as that of a few rows."""
+    regimes = tuple(
+        msgspec.structs.replace(r, low=min(r.low, few.low), high=max(r.high, few.high)) for r in choice.regimes
+    )
+    return replace(choice, regimes=regimes, ends=_ends(regimes))
 
 
 def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...], single: bool) -> Any:

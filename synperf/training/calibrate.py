@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import FieldError, UnsupportedError
 from ..estimators import calibrated
 from ..estimators.calibration_file import FORMAT, ZERO_SHOT, CalibrationFile, Hardware, Kernel, render
-from ..estimators.weights import Regime, Weights, shipped
+from ..estimators.weights import Weights, shipped
 from ..hardware import GPU
 from ..hardware.records import SHARES as RECORDED
 from ..kernels import family
@@ -27,14 +27,13 @@ from ..version import VERSION
 from .calibration_choice import Choice, choose
 from .calibration_floors import with_floors
 from .calibration_hardware import LEAST_SHARE, MOST_SHARE, fit_hardware, impossible
+from .calibration_intervals import intervals
 from .calibration_rows import pools, usable
 from .calibration_tuning import SHARES, parts_of
 from .recipe import by_kernel
 
 _RATES = {"clock_share": "math rate", "dram_share": "DRAM bandwidth"}
-REGIME_ROWS = 20
 OWN_REGIME_ROWS = 60  # of an engine; with fewer, errors of all engines of the kernel count
-REGIMES_S = (10e-6, 100e-6, float("inf"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +74,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
         format=FORMAT, family=name, gpu=gpu.key, weights=weights.card.sha256[:12] if weights else "", synperf=VERSION,
         date=datetime.now(UTC).date().isoformat(), seed=seed, rows=len(own),
         sources=dict(Counter(own.source.astype(str).tolist())), hardware=_hardware(gpu, own, choice),
-        kernels=_kernels(own, choice), residuals=choice.residuals, set_aside=chosen.set_aside,
+        kernels=_kernels(own, choice, weights), residuals=choice.residuals, set_aside=chosen.set_aside,
         plugin=family(name).digest,
     )  # fmt: skip
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
@@ -152,7 +151,7 @@ def _origin(values: list[float | None], told: str) -> str:
     return told if now == found else f"tuned on all rows; {told}"
 
 
-def _kernels(rows: Rows, choice: Choice) -> dict[str, Kernel]:
+def _kernels(rows: Rows, choice: Choice, weights: Weights | None) -> dict[str, Kernel]:
     """What was chosen for each engine, kernel and format, with its held-out errors."""
     every, found = pools(rows), {}
     why = {pool: f"{choice.why[pool]}{_together(rows, index)}" for pool, index in every.items()}
@@ -163,7 +162,7 @@ def _kernels(rows: Rows, choice: Choice) -> dict[str, Kernel]:
             for time_s in (choice.before_s, choice.time_s)
         )
         alike = index if len(index) >= OWN_REGIME_ROWS else every[pool]
-        own = regimes(rows.time_s[alike], choice.time_s[alike], key) if pool in choice.served else ()
+        own = intervals(rows, alike, pool, key, choice, weights)
         found[key] = Kernel(
             method=choice.method[pool], why=why[pool], rows=len(index), before=before, after=after, regimes=own
         )
@@ -174,26 +173,6 @@ def _together(rows: Rows, index: np.ndarray) -> str:
     """What is said behind the reason of a kernel and format: it is of all its engines, where there are several."""
     engines = sorted(set(rows.engine[index].astype(str).tolist()))
     return f" (of all engines together: {', '.join(engines)})" if len(engines) > 1 else ""
-
-
-def regimes(measured_s: np.ndarray, held_out_s: np.ndarray, name: str) -> tuple[Regime, ...]:
-    """Central 80 % of held-out errors, apart for short and long calls where both have rows enough; none of few."""
-    ratio = np.log(measured_s / held_out_s)
-    if len(ratio) < REGIME_ROWS:
-        return ()
-    which = np.searchsorted(REGIMES_S, held_out_s)
-    apart = np.bincount(which, minlength=len(REGIMES_S)).min() >= REGIME_ROWS
-    masks = [which == i for i in range(len(REGIMES_S))] if apart else [np.ones(len(ratio), dtype=bool)]
-    ends = REGIMES_S if apart else REGIMES_S[-1:]
-    return tuple(_regime(ratio[mask], end, name) for mask, end in zip(masks, ends, strict=True))
-
-
-def _regime(ratio: np.ndarray, end: float, name: str) -> Regime:
-    """Ends that hold 80 % of further rows, and more of few: each is outward by what its count spreads over."""
-    n, ordered = len(ratio), np.sort(ratio)
-    below = max(int(np.floor(0.1 * (n + 1) - np.sqrt(0.09 * n))), 1)
-    low, high = min(float(ordered[below - 1]), 0.0), max(float(ordered[n - below]), 0.0)
-    return Regime(name=name, up_to_s=min(end, 1e9), rows=n, low=low, high=high)
 
 
 __all__ = ["CalibrationFit", "fit_calibration", "fit_hardware", "save"]

@@ -11,8 +11,9 @@ from synperf.estimators import calibrated
 from synperf.estimators.calibration_file import read, render
 from synperf.kernels import family
 from synperf.measurements import Rows
-from synperf.training.calibrate import check_shares, fit_calibration, regimes, save
+from synperf.training.calibrate import check_shares, fit_calibration, save
 from synperf.training.calibration_choice import folds
+from synperf.training.calibration_intervals import regimes
 
 from .calibration_rows import H100, WEIGHTS, blank, error, learned_s, rows
 
@@ -152,11 +153,10 @@ def test_intervals_hold_eighty_per_cent_of_new_rows():
     assert 0.75 <= ((one.low_s <= new.time_s) & (new.time_s <= one.high_s)).mean() <= 0.92
 
 
-def test_few_rows_have_wide_intervals_and_less_than_twenty_none():
+def test_few_rows_have_wide_intervals():
     draw = np.random.default_rng(0).normal(0, 0.1, 500)
     few, many = (regimes(np.exp(draw[:n]), np.ones(n), "x")[0] for n in (20, 500))
     assert few.low < many.low < -0.1 * 1.28 * 0.9
-    assert regimes(np.ones(19), np.ones(19), "x") == ()
 
 
 def test_short_and_long_calls_have_intervals_of_their_own():

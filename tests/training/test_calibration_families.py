@@ -19,28 +19,28 @@ from .calibration_rows import error
 L40 = hardware.gpu("l40")  # nobody measured it
 
 
-def made(name, labels, engine, kernel, **numbers):
+def made(name, labels, engine, kernel, gpu=L40, **numbers):
     """Rows of a family as long as the shipped weights say."""
     size = len(next(iter(numbers.values())))
     fields = {x: np.broadcast_to(np.asarray(v, dtype=float), size) for x, v in numbers.items()}
     fields |= {x: np.full(size, v, dtype=object) for x, v in labels.items()}
-    texts = {"gpu": "l40", "family": name, "engine": engine, "version": "1", "kernel": kernel, "kernel_source": "x"}
+    texts = {"gpu": gpu.key, "family": name, "engine": engine, "version": "1", "kernel": kernel, "kernel_source": "x"}
     found = Rows(
         fields=fields, time_s=np.ones(size), spread=np.zeros(size), samples=np.ones(size, dtype=np.int64),
         is_test=np.zeros(size, dtype=bool), source=np.full(size, "rows.csv", dtype=object),
         **{x: np.full(size, v, dtype=object) for x, v in texts.items()},
     )  # fmt: skip
-    return replace(found, time_s=estimates(found, L40, learned.shipped(name))[0])
+    return replace(found, time_s=estimates(found, gpu, learned.shipped(name))[0])
 
 
-def attention(size, seed):
+def attention(size, seed, gpu=L40, kernel="fa2"):
     """Half of them decode, half prefill."""
     draw = np.random.default_rng(seed)
     heads, kv = draw.choice([8, 16, 24, 32, 48, 64], size), draw.choice([256, 1024, 2048, 4096, 8192], size)
     q = np.where(np.arange(size) % 2, 1, kv)
     labels = {"dtype": "bf16", "kv_dtype": "bf16", "causal": True}
     return made(
-        "attention", labels, "vllm", "fa2", batch=draw.choice([1, 2, 4], size), q_len=q, kv_len=kv, heads=heads,
+        "attention", labels, "vllm", kernel, gpu, batch=draw.choice([1, 2, 4], size), q_len=q, kv_len=kv, heads=heads,
         kv_heads=np.full(size, 8), head_dim=np.full(size, 128), window=np.zeros(size),
     )  # fmt: skip
 
