@@ -91,8 +91,8 @@ def _without_network(rows: Rows, wrong: UnsupportedError) -> UnsupportedError:
     why = str(wrong).removeprefix("origin: ").partition("; right would be")[0]
     what = f"{rows.engine[0]}.{rows.kernel[0]} in {rows.fields['dtype'][0]} on {rows.gpu[0]}"
     return UnsupportedError(
-        f"recipe: {GENERAL} has no answer for {what} ({why}); right would be --recipe no_network, or --gpu with those "
-        f"of other rows"
+        f"recipe: {GENERAL} has no answer for {what} ({why}); right would be --recipe no_network, or --gpu NAME "
+        f"of the others"
     )
 
 

@@ -186,7 +186,7 @@ def _time_s(column: str, cell: Any, *, unit_s: float) -> float:
         number = float(cell) if not isinstance(cell, bool) and "_" not in str(cell) else 0.0
     except (TypeError, ValueError, OverflowError):
         number = 0.0
-    if not (0 < number * unit_s and number < np.inf):
+    if not (number * unit_s > 0 and number < np.inf):
         raise FieldError(f"{column} must be a positive number, got {show(cell)}")
     if number * unit_s > MOST_S:
         raise FieldError(f"{column} must be at most {MOST_S:g} seconds, which no kernel takes, got {show(cell)}")
