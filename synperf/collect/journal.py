@@ -84,7 +84,7 @@ class Journal:
         lines = _lines(path)
         try:
             head = msgspec.json.decode(lines[0], type=_Head)
-        except (msgspec.DecodeError, PerfError) as wrong:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, PerfError) as wrong:
             raise _damaged(path, 1, wrong) from None
         journal = cls(path, head.plan, [])
         units = set(range(len(head.plan.units())))
@@ -92,7 +92,7 @@ class Journal:
             try:
                 entry = msgspec.json.decode(line, type=Entry)
                 units.remove(entry.unit)
-            except (msgspec.DecodeError, KeyError) as wrong:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError) as wrong:
                 raise _damaged(path, number, wrong) from None
             journal.entries.append(entry)
         return journal

@@ -57,7 +57,7 @@ def about(path: Path) -> About:
     """
     try:
         return msgspec.json.decode(pl.read_parquet_metadata(path)[_KEY], type=About)
-    except (pl.exceptions.PolarsError, OSError, KeyError, msgspec.DecodeError, UnknownNameError):
+    except (pl.exceptions.PolarsError, OSError, KeyError, msgspec.DecodeError, RecursionError, UnknownNameError):
         raise FileFormatError(f"out: {path.name} is there and holds no collection; name another") from None
 
 

@@ -138,7 +138,7 @@ def parse(data: bytes, where: str) -> CalibrationFile:
     """
     try:
         document: Any = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise FileFormatError(f"{where}: not a whole JSON document ({wrong}); calibrate again") from None
     version = document.get("format") if isinstance(document, dict) else None
     if version != FORMAT or isinstance(version, bool):

@@ -229,7 +229,7 @@ def _document(path: Path) -> dict[str, Any]:
     """The JSON object of a card."""
     try:
         return msgspec.json.decode(_bytes(path), type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError) as wrong:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise FileFormatError(f"{path}: not the JSON of a card ({wrong})") from None
 
 

@@ -47,7 +47,10 @@ class General:
         """Seconds, one per row."""
         found = np.empty(len(rows))
         for index, call, gpu, part in by_launch(rows, devices):
-            found[index] = learned.estimate(family(part.family[0]), call, gpu, self.weights).time_s
+            try:
+                found[index] = learned.estimate(family(part.family[0]), call, gpu, self.weights).time_s
+            except UnsupportedError as wrong:
+                raise _without_network(part, wrong) from None
         return found
 
     def corrected(self, rows: Rows, devices: Devices, seed: int) -> Predictor:
@@ -81,6 +84,16 @@ class Corrected:
 def kept(predictor: object) -> Mapping[str, str]:
     """Why a corrected predictor is not corrected on some GPUs, by GPU."""
     return predictor.kept if isinstance(predictor, Corrected) else {}
+
+
+def _without_network(rows: Rows, wrong: UnsupportedError) -> UnsupportedError:
+    """Of rows of one GPU, engine, kernel and format for which the fitted networks have no answer."""
+    why = str(wrong).removeprefix("origin: ").partition("; right would be")[0]
+    what = f"{rows.engine[0]}.{rows.kernel[0]} in {rows.fields['dtype'][0]} on {rows.gpu[0]}"
+    return UnsupportedError(
+        f"recipe: {GENERAL} has no answer for {what} ({why}); right would be --recipe no_network, or --gpu NAME "
+        f"of the others"
+    )
 
 
 def general(settings: Any = None, name: str = GENERAL) -> Recipe:

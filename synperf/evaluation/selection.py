@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 import numpy as np
@@ -19,6 +19,7 @@ _PAPER_SHAPE = ("experts", "topk", "hidden", "inter")
 PAPER_SHAPES = ((8, 2, 1024, 512), (64, 6, 3584, 1536), (128, 6, 4096, 2048))
 ROWS_PER_GROUP = 8000  # more hardly help a network that is to compare recipes
 SEED = 42
+LEAVING_OUT_DTYPES = ("bf16",)  # of splits that leave GPUs out, where no format is named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +110,27 @@ def pool(parts: Iterable[Rows], selection: Selection, is_test: IsTest) -> Pool:
     Raises:
         FieldError: no row is left.
     """
-    chosen = [_sample(usable(part, selection), selection, is_test) for part in parts]
-    kept = [one for one in chosen if len(one.rows)]
+    kept, formats = list[Pool](), set[str]()
+    for part in parts:
+        used = usable(part, selection)
+        if len(used):
+            kept.append(_sample(used, selection, is_test))
+        else:
+            formats |= set(usable(part, replace(selection, dtypes=(), variants=())).fields["dtype"].tolist())
     if not kept:
-        raise FieldError("rows: none are left of these GPUs and formats")
+        raise FieldError(f"rows: none are {_left(selection, sorted(formats))}")
     masks = {name: np.concatenate([getattr(one, name) for one in kept]) for name in ("fit", "test", "whole")}
     assert not (masks["fit"] & masks["test"]).any()
     return Pool(rows=Rows.join([one.rows for one in kept]), **masks)
+
+
+def _left(selection: Selection, formats: list[str]) -> str:
+    """What no row is of, and what would be right; `formats` are those of the rows of the GPUs."""
+    if not formats:
+        return "left of these GPUs, or all were chosen by an error; right would be rows of others"
+    usual = " (the one of splits that leave GPUs out)" if selection.dtypes == LEAVING_OUT_DTYPES else ""
+    right = " ".join(f"--dtype {name}" for name in formats)
+    return f"of {' or '.join(selection.dtypes)}{usual}, but of {' and '.join(formats)}; right would be {right}"
 
 
 def usable(rows: Rows, selection: Selection, *, biased: bool = False) -> Rows:

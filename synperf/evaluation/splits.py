@@ -15,6 +15,7 @@ from ..measurements import Rows
 from ..training.recipe import by_kernel
 from .devices import published
 from .selection import (
+    LEAVING_OUT_DTYPES,
     ROWS_PER_GROUP,
     SEED,
     IsTest,
@@ -110,7 +111,7 @@ def selection(
         raise FieldError(f"hold_out: {split} leaves no GPU out; right would be {' or '.join(LEAVING_OUT)}")
     return Selection.of(
         gpus,
-        tuple(dtypes) or (("bf16",) if split in LEAVING_OUT else ()),
+        tuple(dtypes) or (LEAVING_OUT_DTYPES if split in LEAVING_OUT else ()),
         tuple(variants),
         rows_per_group=few if rows_per_group is None else rows_per_group,
         seed=seed,
@@ -130,6 +131,8 @@ def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
     Raises:
         FieldError: there are no rows to fit to, or none to score.
     """
+    if split in (NEW_SHAPE, TEST_FILE):
+        _require_both(split, pool)
     if split in LEAVING_OUT:
         for held in held_out_sets(split, pool.gpus(), selection.hold_out):
             yield _leaving_out(pool, held, by_kin=split == SIBLING)
@@ -139,6 +142,20 @@ def cases(split: str, pool: Pool, selection: Selection) -> Iterator[Case]:
         yield _checked(ALL, pool, pool.fit, {TEST: pool.test}, _devices(pool))
     else:
         yield _seen(pool)
+
+
+def _require_both(split: str, pool: Pool) -> None:
+    """Checks that some rows are marked as test rows, and others are not.
+
+    Raises:
+        FieldError: all are, or none.
+    """
+    if pool.test.any() and pool.fit.any():
+        return
+    what = "all are test rows, and none are left to fit to" if pool.test.any() else "none are test rows"
+    raise FieldError(
+        f"rows: {what}; right for {split} would be a column is_test that is true in some rows, or --split {RANDOM}"
+    )
 
 
 def case_names(split: str, pool: Pool, selection: Selection) -> tuple[str, ...]:

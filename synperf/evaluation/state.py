@@ -56,7 +56,7 @@ def read(path: Path) -> Comparison:
         return msgspec.json.decode(path.read_bytes(), type=Comparison)
     except OSError as wrong:
         raise FileFormatError(f"{path}: {wrong.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise FileFormatError(f"{path}: not the results of a comparison ({wrong})") from None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from .selecting import COLD, is_cold, of_family
 
 UNKNOWN = "unknown"  # version of a row that names none
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False, "none": False}
+MOST_S = 1e6  # no kernel takes longer
 _T = TypeVar("_T")
 
 
@@ -133,7 +135,7 @@ def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: fl
     labels[:] = [label for label, _ in found]
     return _Part(
         numbers=np.stack(list(numbers.values()), axis=1),
-        time_s=np.array(_each(batch, times, _time), dtype=np.float64) * unit_s,
+        time_s=np.array(_each(batch, times, partial(_time_s, unit_s=unit_s)), dtype=np.float64),
         is_test=_truths(batch, IS_TEST),
         biased=_truths(batch, BIASED),
         is_cold=np.array(_each(batch, L2, is_cold), dtype=bool),
@@ -174,19 +176,21 @@ def _or(batch: Batch, field: str, other: np.ndarray) -> np.ndarray:
     return np.array(_each(replace(batch, columns={field: filled}), field, size), dtype=np.int64)
 
 
-def _time(column: str, cell: Any) -> float:
-    """A positive number.
+def _time_s(column: str, cell: Any, *, unit_s: float) -> float:
+    """A positive number of units, in seconds.
 
     Raises:
-        FieldError: it is not.
+        FieldError: it is not, or longer than any kernel takes.
     """
     try:
         number = float(cell) if not isinstance(cell, bool) and "_" not in str(cell) else 0.0
     except (TypeError, ValueError, OverflowError):
         number = 0.0
-    if not 0 < number < np.inf:
+    if not (number * unit_s > 0 and number < np.inf):
         raise FieldError(f"{column} must be a positive number, got {show(cell)}")
-    return number
+    if number * unit_s > MOST_S:
+        raise FieldError(f"{column} must be at most {MOST_S:g} seconds, which no kernel takes, got {show(cell)}")
+    return number * unit_s
 
 
 def _truths(batch: Batch, column: str) -> np.ndarray:

@@ -24,6 +24,7 @@ from ..kernels import family
 from ..measurements import Rows
 from ..tables.outfile import replacing
 from ..version import VERSION
+from . import calibration_kernels
 from .calibration_choice import Choice, choose
 from .calibration_floors import with_floors
 from .calibration_hardware import LEAST_SHARE, MOST_SHARE, fit_hardware, impossible
@@ -68,7 +69,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     chosen = usable(rows, gpu, weights, seed)
     own = chosen.rows
     choice = with_floors(choose(own, parts_of(own, gpu, weights) if weights else [], gpu, seed), own, gpu, seed)
-    _require_some(choice, name, weights)
+    _require_some(choice, own, gpu, weights)
     check_shares(choice.gpu)
     file = CalibrationFile(
         format=FORMAT, family=name, gpu=gpu.key, weights=weights.card.sha256[:12] if weights else "", synperf=VERSION,
@@ -80,7 +81,7 @@ def fit_calibration(rows: Rows, gpu: GPU, weights: Weights | None = None, seed: 
     return CalibrationFit(file=file, gpu=gpu, weights=weights)
 
 
-def _require_some(choice: Choice, name: str, weights: Weights | None) -> None:
+def _require_some(choice: Choice, rows: Rows, gpu: GPU, weights: Weights | None) -> None:
     """Checks that there is something that rows can correct: what has weights, or a launch floor.
 
     Raises:
@@ -88,13 +89,18 @@ def _require_some(choice: Choice, name: str, weights: Weights | None) -> None:
     """
     if choice.served or set(choice.method.values()) != {ZERO_SHOT}:
         return
-    served = sorted({dtype for card in weights.card.networks for dtype in card.dtypes}) if weights else []
-    right = f"formats with weights: {', '.join(served)}" if served else "a family with weights"
-    formats = sorted({pool.partition(".")[2] for pool in choice.method})
-    why = next(iter(choice.why.values()))
-    raise UnsupportedError(
-        f"rows: nothing of {name} in {' and '.join(formats)} can be corrected: {why}; right would be {right}"
-    )
+    name, why = rows.family[0], next(iter(choice.why.values()))
+    what = f"{name} in {' and '.join(sorted({pool.partition('.')[2] for pool in choice.method}))}"
+    if weights is None:
+        right = "a family with weights"
+    elif not calibration_kernels.has_format(rows, weights):
+        right = f"formats with weights: {', '.join(calibration_kernels.formats(weights))}"
+    else:
+        why = f"kernel {' and '.join(sorted({pool.partition('.')[0] for pool in choice.method}))} has {why}"
+        kernels = calibration_kernels.answered(rows, gpu, weights)
+        right = f"rows of a kernel with weights here: {', '.join(f'kernel={kernel}' for kernel in kernels)}"
+        right = right if kernels else f"rows of another GPU: no kernel of {what} has weights for {gpu.key}"
+    raise UnsupportedError(f"rows: nothing of {what} can be corrected: {why}; right would be {right}")
 
 
 def check_shares(gpu: GPU) -> None:

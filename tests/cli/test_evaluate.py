@@ -212,6 +212,15 @@ def test_a_gpu_that_is_left_out_needs_another_one(measured):
     assert "leaving out l40s leaves no GPU to fit to" in seen.err
 
 
+@pytest.mark.parametrize("split", ["few-shot", "sibling", "unseen-gpu"])
+def test_rows_without_the_usual_format_are_told_which_they_have(measured, split):
+    measured.write_text(measured.read_text().replace("bf16", "fp32"))
+    seen = invoke("evaluate", "--split", split, "--recipe", "roofline", "--rows", str(measured))
+    assert_refused(seen)
+    said = "none are of bf16 (the one of splits that leave GPUs out), but of fp32; right would be --dtype fp32"
+    assert seen.err == f"synperf: rows: {said}\n"
+
+
 def test_an_interrupt_is_one_line_and_what_was_found_before_stays(measured, tmp_path, monkeypatch):
     out = tmp_path / "found.json"
     stopped = Recipe(name="linear", summary="", fit=interrupted)

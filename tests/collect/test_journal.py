@@ -39,7 +39,10 @@ def test_a_last_line_that_was_cut_short_is_taken_off(journal):
     [
         (1, b'{"collection":1}', "missing required field"),
         (1, b"PAR1", "malformed"),
+        (1, b'{"x":' + b"[" * 100_000, "recursion"),
         (2, b'{"unit":2,', "truncated"),
+        (2, b'{"row":' * 100_000, "recursion"),
+        (2, b'{"x":' + b"[" * 100_000, "recursion"),
         (2, b'{"unit":2,"row":{"family":"copy"}}', "missing required field"),
         (3, b'{"unit":2}', "a unit that comes twice or is none of the plan"),
         (3, b'{"unit":4}', "a unit that comes twice or is none of the plan"),

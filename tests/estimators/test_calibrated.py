@@ -150,6 +150,12 @@ def test_a_residual_part_of_another_size_is_refused(found):
         estimate(CALL, msgspec.structs.replace(found, residuals={pool: short}))
 
 
+@pytest.mark.parametrize("data", [b"", b"[" * 100_000, b'{"a":' * 100_000, b'"', b"\xff"])
+def test_what_is_no_json_document_is_one_sentence(data):
+    with pytest.raises(FileFormatError, match=r"^h100\.json: not a whole JSON document \(.*\); calibrate again$"):
+        parse(data, "h100.json")
+
+
 def changed(found, **fields):
     document = msgspec.json.decode(render(found)) | fields
     return msgspec.json.encode(document)

@@ -178,7 +178,7 @@ def test_weights_of_ones_own_are_of_the_family_that_their_card_names(tmp_path):
             read_own(path)
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"[" * 100_000, b'"', b"\xff"])
+@pytest.mark.parametrize("text", [b"", b"[]", b"[" * 100_000, b'{"a":' * 100_000, b'"', b"\xff", b'{"\xff": 1}'])
 def test_a_card_of_ones_own_that_is_no_card_is_told(tmp_path, text):
     path = write(tmp_path / "mine.safetensors")
     path.with_suffix(".json").write_bytes(text)

@@ -224,9 +224,10 @@ def test_results_of_other_settings_are_not_gone_on_from(tmp_path, change, said):
     assert out.read_text() == before
 
 
-def test_a_file_that_is_none_of_ours_is_refused(tmp_path):
+@pytest.mark.parametrize("text", ['{"settings": 1}', '{"x":' + "[" * 100_000])
+def test_a_file_that_is_none_of_ours_is_refused(tmp_path, text):
     out = tmp_path / "found.json"
-    out.write_text('{"settings": 1}')
+    out.write_text(text)
     with pytest.raises(FileFormatError, match=r"found\.json: not the results of a comparison"):
         compare("gemm", splits.RANDOM, [Spy().recipe], rows=parts(), out=out, resume=True)
 

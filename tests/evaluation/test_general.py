@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from synperf import hardware
-from synperf.errors import FieldError
+from synperf.errors import FieldError, UnsupportedError
 from synperf.estimators import learned
 from synperf.estimators.weights import GENERAL
 from synperf.evaluation import general as evaluation_of_general
@@ -33,6 +33,15 @@ def test_it_is_the_learned_estimate_of_its_weights(general):
     expected = learned.estimate(family("gemm"), part.call(), DEVICES["l40s"], general.weights).time_s
     assert (general(part, DEVICES) == expected).all()
     assert [card.scope for card in general.weights.card.networks] == [GENERAL]
+
+
+def test_rows_that_no_network_answers_for_are_told_as_a_matter_of_the_recipe(general):
+    part = rows("l40s")
+    part.engine[:] = part.kernel[:] = "plain"
+    with pytest.raises(
+        UnsupportedError, match=r"^recipe: general has no answer for plain\.plain in bf16 on l40s \(no w"
+    ):
+        general(part, DEVICES)
 
 
 def test_rows_of_a_gpu_correct_it_towards_what_they_measured(general):

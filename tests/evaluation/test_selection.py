@@ -95,7 +95,9 @@ def test_what_is_wrong_is_refused(arguments, error, said):
 
 
 def test_without_rows_there_is_nothing_to_do():
-    with pytest.raises(FieldError, match="rows: none are left of these GPUs and formats"):
+    with pytest.raises(FieldError, match=r"^rows: none are left of these GPUs, .*; right would be rows of others$"):
+        pool([rows("l40s")], Selection(gpus=("h20",)), is_split_test)
+    with pytest.raises(FieldError, match=r"^rows: none are of fp8, but of bf16; right would be --dtype bf16$"):
         pool([rows("l40s")], Selection(dtypes=("fp8",)), is_split_test)
 
 

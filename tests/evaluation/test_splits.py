@@ -178,3 +178,14 @@ def test_rows_of_test_files_are_scored_on_gpus_that_no_training_row_is_of_too():
     (case,) = cases(splits.TEST_FILE, pool(parts, Selection(), is_split_test))
     assert set(case.training().gpu) == {"h100_sxm"}
     assert set(case.rows.take(case.parts["test"]).gpu) == {"h100_sxm", "l40s"}
+
+
+@pytest.mark.parametrize("split", [splits.NEW_SHAPE, splits.TEST_FILE])
+@pytest.mark.parametrize(("marked", "said"), [(False, "none are test rows"), (True, "all are test rows")])
+def test_rows_that_mark_none_or_all_as_test_rows_are_told_of_the_column(split, marked, said):
+    part = rows("h100_sxm")
+    found = pool([replace(part, is_test=np.full(len(part), marked))], Selection(), is_split_test)
+    with pytest.raises(
+        FieldError, match=rf"^rows: {said}.*right for {split} would be a column is_test that is true in"
+    ):
+        cases(split, found)

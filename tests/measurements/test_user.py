@@ -134,6 +134,20 @@ def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, cell):
     assert message == f"mine.csv row 2 (line 4): time_us must be a positive number, got {cell!r}"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("unit", "cell"), [("us", "1e308"), ("us", "1.1e12"), ("s", "1.1e6"), ("ns", "1e16")])
+def test_a_time_that_no_kernel_takes_is_refused_with_its_row(tmp_path, unit, cell):
+    message = refused(tmp_path, f"m,n,k,time_{unit}\n4096,4096,4096,{cell}\n")
+    said = "must be at most 1e+06 seconds, which no kernel takes"
+    assert message == f"mine.csv row 1 (line 2): time_{unit} {said}, got {cell!r}"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_time_that_is_no_second_at_all_is_refused(tmp_path):
+    message = refused(tmp_path, "m,n,k,time_us\n4096,4096,4096,1e-320\n")
+    assert message == "mine.csv row 1 (line 2): time_us must be a positive number, got '1e-320'"
+
+
 @pytest.mark.parametrize(
     ("column", "cell", "wrong"),
     [

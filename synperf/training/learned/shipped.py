@@ -32,6 +32,7 @@ from .settings import Settings
 from .stages import TABLES, Stage, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
+LEAST_SHAPES = 2  # one to fit to, and another that tells the error
 Progress = Callable[[str, int, int], None]  # (stage, epochs done, of all)
 Made = Mapping[str, tuple[Card, Mapping[str, np.ndarray]]]  # by name of the weights
 
@@ -116,7 +117,7 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     tables = {part: table(own, devices) for part, own in parts.items()}
     num_shapes = {part: len(shapes(own)[0]) for part, own in parts.items()}
     seed, has_tables = training.seed, len(names(family, tables=training.tables)) > 1
-    _check_held_out(tables, has_tables=has_tables)
+    _check_held_out(tables, num_shapes, " x ".join(family_named(family).shape), has_tables=has_tables)
     networks = training.networks(
         [
             stage
@@ -157,7 +158,9 @@ def _varied(rows: Rows) -> tuple[str, ...]:
     return tuple(name for name in family_named(rows.family[0]).always_one if (rows.fields[name] != 1).any())
 
 
-def _check_held_out(tables: Mapping[str, Table], *, has_tables: bool) -> None:
+def _check_held_out(
+    tables: Mapping[str, Table], num_shapes: Mapping[str, int], extents: str, *, has_tables: bool
+) -> None:
     """Checks that every part has shapes to fit to and others, which tell how far errors go; those of measured tables
     are the ones that are held out.
 
@@ -166,11 +169,17 @@ def _check_held_out(tables: Mapping[str, Table], *, has_tables: bool) -> None:
     """
     for part, data in tables.items():
         held = int(data.held_out.sum())
-        if held == len(data) or (held == 0 and has_tables) or not data.folds(2):
-            raise FieldError(
-                f"rows: {held} of the {len(data)} of {part} have shapes that are held out from the fit; right would be "
-                f"some, which are about one shape in {HELD_OUT}: more shapes, or --dtype without this format"
-            )
+        if not data.folds(2):
+            why, right = "too few to tell errors on others", f"rows of {LEAST_SHAPES} shapes or more"
+        elif held == len(data):
+            why, right = f"all kept from the fit, as one shape in {HELD_OUT} is", "rows of more shapes"
+        elif held == 0 and has_tables:
+            why, right = f"none kept from the fit, as one shape in {HELD_OUT} is", "rows of more shapes, or --only-rows"
+        else:
+            continue
+        count = num_shapes[part]
+        shown = f"{count} shape{'s' if count > 1 else ''} ({extents})"
+        raise FieldError(f"rows: those of {part} have {shown}, {why}; right would be {right}, or another --dtype")
 
 
 def _whole(name: str, rows: Rows, cards: list[NetworkCard], began: float, command: str, seed: int) -> Card:
