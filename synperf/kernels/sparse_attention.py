@@ -12,7 +12,6 @@ from ..scheduling import TaskGroups
 from . import attention_launch
 from . import sparse_attention_core as core
 from . import sparse_attention_module as module
-from .attention_listed import tiles_of
 from .base import KernelFamily, Launch
 from .mla_call import MODULE
 from .mla_module import projection_s
@@ -78,9 +77,8 @@ def _facts(p: SparseAttention, gpu: GPU) -> dict[str, float]:
 
 
 def listed(p: SparseAttention, gpu: GPU) -> Tiles:
-    """Tiles of the core of one call; kernels that split spread them evenly."""
-    k = sparse_kernel(p, gpu)
-    return tiles_of(core.as_attention(p, k), core.work(p, gpu, k), is_even=k.splits)
+    """Tiles of the core of one call."""
+    return core.listed(p, gpu, sparse_kernel(p, gpu))
 
 
 def assumptions(p: SparseAttention, gpu: GPU) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, floor, maximum, minimum
 from ..scheduling import TaskGroups
@@ -16,6 +18,7 @@ from .attention_launch import mean_tasks
 from .attention_requests import requests
 from .attention_tiles import Steps, Tiling, steps
 from .attention_work import Work
+from .one_by_one import MOST_LISTED, Order, Tiles
 from .sparse_attention_call import SparseAttention
 from .sparse_attention_traits import SparseKernel
 from .sparse_attention_work import cached_bytes, pairs, selected
@@ -74,3 +77,23 @@ def tasks(p: SparseAttention, gpu: GPU, k: SparseKernel) -> TaskGroups:
     found = mean_tasks(work(p, gpu, k), gpu, p.dtype)
     found.before_s = 0.0
     return found
+
+
+def listed(p: SparseAttention, gpu: GPU, k: SparseKernel) -> Tiles:
+    """Tiles of one call; kernels that split spread them evenly."""
+    w = work(p, gpu, k)
+    return Tiles(
+        num_tiles=int(w.tiles),
+        total=float(w.total_steps),
+        longest=float(w.steps.longest),
+        busiest=float(w.busiest),
+        order=Order.EVENLY if k.splits else Order.LONGEST_FIRST,
+        lengths=_lengths(p, w, k) if w.tiles <= MOST_LISTED else None,
+    )
+
+
+def _lengths(p: SparseAttention, w: Work, k: SparseKernel) -> np.ndarray:
+    """Steps of every tile, query after query."""
+    places = np.arange(p.kv_len - p.q_len + 1, p.kv_len + 1)
+    steps = np.ceil((np.full(len(places), p.topk) if k.whole else np.minimum(places, p.topk)) / w.tiling.columns)
+    return np.tile(np.repeat(steps, int(w.steps.tiles)), p.batch)

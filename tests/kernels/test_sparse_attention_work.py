@@ -154,3 +154,17 @@ def test_inputs_of_a_network_are_the_same_in_columns(kernel):
         one = DSA.inputs(call(batch=batch, q_len=q_len, kernel=kernel), H100, base_s, 0.85)
         assert list(one) == list(many)
         assert [column[i] for column in many.values()] == pytest.approx(list(one.values()), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "engine", "lengths"),
+    [("plain", "plain", [1, 1, 2, 2, 2]), ("flashmla_sparse", "sglang", [2, 2, 2, 2, 2])],
+)
+def test_listed_tiles_have_the_steps_of_their_queries(kernel, engine, lengths):
+    # positions 63 to 67 with 100 places, 64 latents a step
+    one = call(batch=2, q_len=5, kv_len=67, topk=100, heads=128, kernel=kernel, engine=engine)
+    tiles = DSA.listed(one, H100)
+    each = [n for n in lengths for _ in range(2)]  # two tiles of 64 heads
+    assert tiles.lengths.tolist() == each * 2
+    assert tiles.num_tiles == len(each) * 2
+    assert tiles.total == sum(each) * 2
