@@ -6,6 +6,8 @@ chunk after chunk, of which a CTA has some columns for one head. A recurrent ste
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, maximum, minimum
 from ..scheduling import TaskGroups, occupancy
@@ -146,8 +148,12 @@ def math(p: LinearAttention) -> DType:
 
 
 def variant(p: LinearAttention) -> str:
-    """Scans have a network for each kind of state and phase, convolutions one for each phase."""
-    return f"conv_{p.phase}" if p.convolves else f"{p.variant}_{p.phase}"
+    """Scans have a network for each kind of state and phase, convolutions one for each phase; KDA's, which engines run
+    on other layouts, their own.
+    """
+    if not p.convolves:
+        return f"{p.variant}_{p.phase}"
+    return f"conv_kda_{p.phase}" if p.variant == "kda" else f"conv_{p.phase}"
 
 
 _EXAMPLE = LinearAttention(variant="gdn", batch=4, seq_len=4096, heads=32, head_dim=128, state_dim=128, groups=16)
@@ -161,6 +167,7 @@ _CONV_STEP = LinearAttention(
     variant="gdn", batch=64, seq_len=1, heads=32, head_dim=128, state_dim=128, groups=16, phase="decode",
     kernel="causal_conv1d",
 )  # fmt: skip
+_KDA_CONV, _KDA_CONV_STEP = (replace(call, variant="kda") for call in (_CONV, _CONV_STEP))
 FAMILY = KernelFamily(
     name="linear_attention",
     call_type=LinearAttention,
@@ -172,7 +179,7 @@ FAMILY = KernelFamily(
     compulsory_bytes=compulsory_bytes,
     dram_bytes=dram_bytes,
     example=_EXAMPLE,
-    others=(_STEP, _CONV, _CONV_STEP),
+    others=(_STEP, _CONV, _CONV_STEP, _KDA_CONV, _KDA_CONV_STEP),
     l2_saves=2.0,  # of states
     inputs=inputs,
     stepped=STEPPED,

@@ -125,3 +125,9 @@ def test_three_convolutions_have_three_launches():
     one, three = (replace(KDA, kernel=name, engine="sglang") for name in ("causal_conv1d", "causal_conv1d_qkv3"))
     gpu = synperf.gpu("h100_sxm")
     assert features(FAMILY, three, gpu).reduction_s > features(FAMILY, one, gpu).reduction_s == 0
+
+
+def test_convolutions_of_kda_have_networks_of_their_own():
+    calls = (SHORT, replace(SHORT, variant="kda"), KDA, SCAN)
+    found = [FAMILY.variant(call) for call in calls]
+    assert found == ["conv_prefill", "conv_kda_prefill", "kda_prefill", "gdn_prefill"]
