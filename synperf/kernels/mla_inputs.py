@@ -6,7 +6,7 @@ Every input is a positive ratio, or an extent, which the network takes the logar
 from __future__ import annotations
 
 from ..hardware import GPU, DType
-from ..numeric import Number, ceil_div, maximum, minimum
+from ..numeric import Number, ceil_div
 from . import mla_core, mla_module
 from .attention_call import Attention
 from .attention_requests import Requests, pairs
@@ -15,11 +15,10 @@ from .attention_tiles import Tiling, steps
 from .attention_work import RESCALE_FLOP, SCORE_FLOP
 from .mla_call import Mla
 from .mla_traits import mla_kernel
+from .projection_inputs import near_one, projection_math, projection_width
 
 STEPPED = ("time_16x64", "time_64x64", "time_128x128", "fill_64x64", "fill_128x128", "splits", "split_fill", "kv_in_l2")
 _TILES = tuple((float(q), float(kv), f"{q}x{kv}") for q, kv in ((16, 64), (64, 64), (128, 128)))
-_SIDES = (64.0, 128.0)  # of the tiles of projections: rows, each by 128 columns
-_COLUMNS = 128.0
 
 
 def inputs(p: Mla, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:
@@ -88,35 +87,21 @@ def _traffic(p: Mla, a: Attention, gpu: GPU, base_s: Number) -> dict[str, Number
         "kv": tokens * per_token / dram,
         "core": compulsory / dram,
         "append": 1.0 * p.batch * p.q_len * mla_core.cached_bytes(p) / dram,
-        "kv_in_l2": _cut(tokens * per_token / l2) + 0.0 * base_s,
-        "core_in_l2": _cut(compulsory / l2) + 0.0 * base_s,
+        "kv_in_l2": near_one(tokens * per_token / l2) + 0.0 * base_s,
+        "core_in_l2": near_one(compulsory / l2) + 0.0 * base_s,
     }
 
 
 def _module(p: Mla, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:
     """Math of the projections at the rates of their formats, in whole tiles too; their weights, what lies between."""
     parts = mla_module.projections(p)
-    clock_s = clock_share * gpu.clock_hz * base_s
-    math: Number = 0.0
-    tiled: dict[float, Number] = dict.fromkeys(_SIDES, 0.0)
-    for x in parts:
-        mac_s = 2.0 / gpu.flop_per_clk_per_sm(x.dtype) / clock_s
-        math = math + x.rows * x.n * x.k * x.batch / gpu.num_sms * mac_s
-        for side in _SIDES:
-            busiest = ceil_div(ceil_div(x.rows, side) * ceil_div(x.n, _COLUMNS) * x.batch, gpu.num_sms)
-            tiled[side] = tiled[side] + busiest * (side * _COLUMNS) * x.k * mac_s
     dram = gpu.dram_bytes_per_s * base_s
     handed = mla_module.handed_bytes(p)
     return {
-        "proj_math": math,
-        **{f"proj_time_{side:g}": found for side, found in tiled.items()},
+        **projection_math(parts, gpu, base_s, clock_share),
         "proj_weights": mla_module.weight_bytes(p) / dram,
-        "proj_width": sum(x.dtype.bytes for x in parts) / len(parts) / 2.0 + 0.0 * base_s,
+        "proj_width": projection_width(parts) + 0.0 * base_s,
         "handed": handed / dram,
-        "handed_in_l2": _cut(handed / gpu.l2_bytes) + 0.0 * base_s,
+        "handed_in_l2": near_one(handed / gpu.l2_bytes) + 0.0 * base_s,
         "side": mla_module.side_bytes(p) / dram,
     }
-
-
-def _cut(x: Number) -> Number:
-    return minimum(maximum(x, 0.25), 4.0)

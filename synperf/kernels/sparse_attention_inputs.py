@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, maximum, minimum
 from . import sparse_attention_core as core
+from .projection_inputs import near_one, projection_math, projection_width
 from .sparse_attention_call import SparseAttention
 from .sparse_attention_module import index_dtype, index_s, select_s
 from .sparse_attention_traits import sparse_kernel
@@ -26,8 +27,6 @@ from .sparse_attention_work import (
 )
 
 STEPPED = ("queries", "query_waves", "wave_fill", "kv_over_topk", "cache_in_l2", "proj_time_64", "proj_time_128")
-_SIDES = (64.0, 128.0)  # of the tiles of projections: rows, each by 128 columns
-_COLUMNS = 128.0
 _LEAST = 1e-4  # of what may be 0: nothing is scored of few tokens
 
 
@@ -48,7 +47,7 @@ def inputs(p: SparseAttention, gpu: GPU, base_s: Number, clock_share: float) -> 
         "topk": 1.0 * p.topk * one,
         "selected": selected(p) * one,
         "seen": pairs(p) / queries * one,
-        "kv_over_topk": _cut(1.0 * p.kv_len / p.topk) * one,
+        "kv_over_topk": near_one(1.0 * p.kv_len / p.topk) * one,
         "kv_width": cached_bytes(p) / (p.kv_lora_rank + p.rope_dim) / p.dtype.bytes * one,
         "query_waves": ceil_div(waves, 1.0) * one,
         "wave_fill": waves / ceil_div(waves, 1.0) * one,
@@ -60,8 +59,8 @@ def inputs(p: SparseAttention, gpu: GPU, base_s: Number, clock_share: float) -> 
         "imbalance": w.busiest * gpu.num_sms / w.total_steps * one,
         "latents": pairs(p) * cached_bytes(p) / dram,
         "cache": 1.0 * p.batch * p.kv_len * cached_bytes(p) / dram,
-        "cache_in_l2": _cut(1.0 * p.batch * selected(p) * cached_bytes(p) / gpu.l2_bytes) * one,
-        "compulsory_in_l2": _cut(compulsory_bytes(p) / gpu.l2_bytes) * one,
+        "cache_in_l2": near_one(1.0 * p.batch * selected(p) * cached_bytes(p) / gpu.l2_bytes) * one,
+        "compulsory_in_l2": near_one(compulsory_bytes(p) / gpu.l2_bytes) * one,
     }
     return found | _module(p, gpu, base_s, clock_share) if p.is_module else found
 
@@ -69,15 +68,6 @@ def inputs(p: SparseAttention, gpu: GPU, base_s: Number, clock_share: float) -> 
 def _module(p: SparseAttention, gpu: GPU, base_s: Number, clock_share: float) -> dict[str, Number]:
     """Scores and projections at the rates of their formats, in whole tiles too; weights, what lies between."""
     parts = projections(p)
-    clock_s = clock_share * gpu.clock_hz * base_s
-    math: Number = 0.0
-    tiled: dict[float, Number] = dict.fromkeys(_SIDES, 0.0)
-    for x in parts:
-        mac_s = 2.0 / gpu.flop_per_clk_per_sm(x.dtype) / clock_s
-        math = math + x.rows * x.n * x.k * x.batch / gpu.num_sms * mac_s
-        for side in _SIDES:
-            busiest = ceil_div(ceil_div(x.rows, side) * ceil_div(x.n, _COLUMNS) * x.batch, gpu.num_sms)
-            tiled[side] = tiled[side] + busiest * (side * _COLUMNS) * x.k * mac_s
     dram = gpu.dram_bytes_per_s * base_s
     handed, keys = handed_bytes(p), scored(p) / p.q_len * index_bytes(p)
     return {
@@ -87,15 +77,10 @@ def _module(p: SparseAttention, gpu: GPU, base_s: Number, clock_share: float) ->
         "index_per_query": scored(p) / (1.0 * p.batch * p.q_len) + 1.0 + 0.0 * base_s,
         "index_width": index_dtype(p, gpu).bytes / 2.0 * (1.0 if p.indexes else 4.0) + 0.0 * base_s,
         "scores": maximum(scored(p) * LOGIT_BYTES / dram, _LEAST),
-        "proj_math": math,
-        **{f"proj_time_{side:g}": time for side, time in tiled.items()},
+        **projection_math(parts, gpu, base_s, clock_share),
         "proj_weights": weight_bytes(p) / dram,
-        "proj_width": sum(x.dtype.bytes for x in parts) / len(parts) / 2.0 + 0.0 * base_s,
+        "proj_width": projection_width(parts) + 0.0 * base_s,
         "handed": handed / dram,
-        "handed_in_l2": _cut(handed / gpu.l2_bytes) + 0.0 * base_s,
+        "handed_in_l2": near_one(handed / gpu.l2_bytes) + 0.0 * base_s,
         "side": side_bytes(p) / dram,
     }
-
-
-def _cut(x: Number) -> Number:
-    return minimum(maximum(x, 0.25), 4.0)

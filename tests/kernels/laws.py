@@ -38,6 +38,12 @@ def _never_less(after, before):
         assert getattr(after, name) >= getattr(before, name) * _ROUNDING, name
 
 
+def require_rising(calls, gpu):
+    """Along a column of calls that grow, the time never falls."""
+    times = predict(calls, gpu).time_s
+    assert (np.diff(times) >= (_ROUNDING - 1) * times[1:]).all()
+
+
 def require_column_as_call(call, gpu, numbers):
     """A column of one gives what the call gives."""
     many = predict(replace(call, **{name: np.array([getattr(call, name)]) for name in numbers}), gpu)

@@ -20,6 +20,8 @@ from synperf.kernels.moe_loads import loads
 from synperf.kernels.moe_tiles import cost
 from synperf.report.explanations import to_text
 
+from . import laws
+
 MOE = family("fused_moe")
 COLUMNS = ("time_s", "low_s", "high_s", "floor_s", "efficiency", "limiter")
 SIZES = ("tokens", "hidden", "inter", "topk")
@@ -92,8 +94,7 @@ def test_time_never_falls_along_a_fine_ladder_of_tokens(key, distribution):
         call = FusedMoe(
             tokens=ladder, hidden=2048, inter=1024, experts=experts, topk=topk, ep=ep, distribution=distribution
         )
-        times = predict(call, key).time_s
-        assert (np.diff(times) >= -1e-12 * times[1:]).all()
+        laws.require_rising(call, key)
 
 
 @given(calls())
