@@ -198,7 +198,8 @@ def _format(stored: Mapping[str, str]) -> dict[str, str]:
             f"{FILE}: {stored['id']} runs {stored['model_path']} in {stored['precision'] or 'no named format'}, "
             "which silicon.toml does not have"
         )
-    return {"dtype": "", **known["formats"][stored["precision"]], "family": known["family"]}
+    dtype = known.get("on", {}).get(stored["system"], "")
+    return {"dtype": dtype, **known["formats"][stored["precision"]], "family": known["family"]}
 
 
 def _source(text: str) -> str:
