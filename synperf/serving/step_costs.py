@@ -52,15 +52,17 @@ class StepCosts:
         *,
         padded: Sequence[int] = (),
         origin: str | None = None,
+        estimate: Predict = predict,
     ) -> None:
-        """`padded`: sizes that an engine pads batches of decodes to, for which it has CUDA graphs.
+        """`padded`: sizes that an engine pads batches of decodes to, for which it has CUDA graphs; `estimate` is what
+        predicts a call on a GPU.
 
         Raises:
             FieldError: the plan does not go with the model.
             UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
         """
         self._padded = np.array(sorted(padded), dtype=float)
-        estimate = partial(predict, origin=origin) if origin else predict
+        estimate = partial(estimate, origin=origin) if origin else estimate
         spans = stages(model.num_layers, plan.pp)
         kinds = [(len(span), at == 0, at == plan.pp - 1) for at, span in enumerate(spans)]
         self._stages = {
