@@ -25,6 +25,7 @@ from .iterations import Floats, Iterations
 from .surface import Surface
 
 _PER_DOUBLING = 6  # points of the grid of tokens: kernels step with them
+_JUST_BEYOND = 65 / 64  # where the tiles of most experts have taken the step too
 _LEAST_CHUNK = 2.0  # one new token is a decode
 _SHARES = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 65.0, 257.0)  # tokens in the cache to new ones of a chunk
 Bools = npt.NDArray[np.bool_]
@@ -116,11 +117,12 @@ class _Stage:
 
     def seconds(self, iterations: Iterations, padded: Floats) -> Floats:
         """(kernels, attention of decodes, of chunks, messages) of an iteration of each run."""
-        decodes, chunks = iterations.decodes.astype(float), iterations.chunks.astype(float)
-        run = np.where(chunks > 0, decodes, _up_to(padded, decodes))
-        tokens = iterations.prompt_tokens + run
-        drawn = iterations.first_tokens + run
-        found = np.zeros((4, len(iterations)))
+        decodes: Floats = iterations.decodes.astype(float)
+        chunks: Floats = iterations.chunks.astype(float)
+        run: Floats = np.where(chunks > 0, decodes, _up_to(padded, decodes))
+        tokens: Floats = iterations.prompt_tokens + run
+        drawn: Floats = iterations.first_tokens + run
+        found: Floats = np.zeros((4, len(iterations)))
         found[0] = _read(self._kernels, tokens > 0, tokens) + _read(self._head, drawn > 0, drawn)
         if np.any(decodes > 0):
             found[1] = _read(self._of_decodes, decodes > 0, decodes, iterations.decode_kv)
@@ -191,9 +193,10 @@ def _grid(least: float, most: float, per_doubling: float) -> Floats:
 
 
 def _stepped(grid: Floats) -> Floats:
-    """The grid, and on both sides of each power of two, where tiles and kernels change."""
+    """The grid, and points on both sides of each power of two, where tiles and kernels change."""
     powers = np.exp2(np.arange(np.floor(np.log2(grid[-1])) + 1))
-    return np.unique(np.concatenate((grid, powers, np.minimum(powers + 1, grid[-1]))))
+    beyond = np.minimum((powers + 1, np.ceil(powers * _JUST_BEYOND)), grid[-1])
+    return np.unique(np.concatenate((grid, powers, *beyond)))
 
 
 def _up_to(sizes: Floats, values: Floats) -> Floats:
