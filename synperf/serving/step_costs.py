@@ -7,10 +7,10 @@ the cache. Iterations are then read between these, thousands of them in a millis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ _JUST_BEYOND = 65 / 64  # where the tiles of most experts have taken the step to
 _LEAST_CHUNK = 2.0  # one new token is a decode
 _SHARES = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 65.0, 257.0)  # tokens in the cache to new ones of a chunk
 Bools = npt.NDArray[np.bool_]
+KERNELS, DECODES, CHUNKS, MESSAGES = range(4)  # rows of what an iteration of a stage takes
 Predict = Callable[[Any, GPU], Estimate]
 
 
@@ -84,10 +85,48 @@ class StepCosts:
                 total = np.where(slowest.sum(axis=0) > total.sum(axis=0), slowest, total)
         return _arranged(iterations, total)
 
+    def parts(self, iterations: Iterations) -> dict[Part, Floats]:
+        """Seconds of each part in an iteration of each run, of all stages one after another."""
+        found: dict[Part, Floats] = {}
+        for kind in self._order:
+            for part, seconds in self._stages[kind].parts(iterations, self._padded):
+                found[part] = found.get(part, np.zeros(len(iterations))) + seconds
+        return found
+
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the predictions rest on."""
         return tuple(dict.fromkeys(said for stage in self._stages.values() for said in stage.assumptions))
+
+
+class Part(NamedTuple):
+    """What a kernel or message of a pass is there for; `row` says which of the four costs it belongs to."""
+
+    name: str
+    family: str
+    origin: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Seconds over some sizes: of each part, and of all together."""
+
+    total: Surface | None
+    parts: tuple[tuple[Part, Surface], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Where in a table the iterations are, and which of them are there at all."""
+
+    where: Bools
+    sizes: tuple[Floats, ...]
+
+    def read(self, surface: Surface | None) -> Floats:
+        if surface is None or not np.any(self.where):
+            return np.zeros(len(self.where))
+        return np.where(self.where, surface.at(*(np.maximum(size, 1.0) for size in self.sizes)), 0.0)
 
 
 def _arranged(iterations: Iterations, seconds: Floats) -> Floats:
@@ -111,34 +150,45 @@ class _Stage:
         self.assumptions: tuple[str, ...] = ()
         tokens = _stepped(_grid(1, max(extent.tokens, extent.requests), _PER_DOUBLING))
         entries = self._run(Batch((Requests(count=tokens, kv_len=np.full(len(tokens), 64.0)),)))
-        self._kernels = self._table([tokens], [e for e in entries if not _elsewhere(e)])
-        self._messages = self._table([tokens], [e for e in entries if _is_message(e)])
-        self._head = self._table([tokens], [e for e in entries if e.part in BY_SAMPLED and not _is_message(e)])
+        self._kernels = self._table([tokens], [e for e in entries if not _elsewhere(e)], KERNELS)
+        self._messages = self._table([tokens], [e for e in entries if _is_message(e)], MESSAGES)
+        self._head = self._table([tokens], [e for e in entries if e.part in BY_SAMPLED and not _is_message(e)], KERNELS)
 
     def seconds(self, iterations: Iterations, padded: Floats) -> Floats:
-        """(kernels, attention of decodes, of chunks, messages) of an iteration of each run."""
+        """Rows of what an iteration of each run takes: kernels, attention of decodes, of chunks, messages."""
+        found: Floats = np.zeros((4, len(iterations)))
+        for row, table, at in self._read(iterations, padded):
+            found[row] += at.read(table.total)
+        return found
+
+    def parts(self, iterations: Iterations, padded: Floats) -> Iterator[tuple[Part, Floats]]:
+        """The same by part."""
+        for _, table, at in self._read(iterations, padded):
+            yield from ((part, at.read(surface)) for part, surface in table.parts)
+
+    def _read(self, iterations: Iterations, padded: Floats) -> Iterator[tuple[int, _Table, _Sizes]]:
         decodes: Floats = iterations.decodes.astype(float)
         chunks: Floats = iterations.chunks.astype(float)
         run: Floats = np.where(chunks > 0, decodes, _up_to(padded, decodes))
         tokens: Floats = iterations.prompt_tokens + run
         drawn: Floats = iterations.first_tokens + run
-        found: Floats = np.zeros((4, len(iterations)))
-        found[0] = _read(self._kernels, tokens > 0, tokens) + _read(self._head, drawn > 0, drawn)
+        by_tokens = _Sizes(tokens > 0, (tokens,))
+        yield KERNELS, self._kernels, by_tokens
+        yield KERNELS, self._head, _Sizes(drawn > 0, (drawn,))
+        yield MESSAGES, self._messages, by_tokens
         if np.any(decodes > 0):
-            found[1] = _read(self._of_decodes, decodes > 0, decodes, iterations.decode_kv)
+            yield DECODES, self._of_decodes, _Sizes(decodes > 0, (decodes, iterations.decode_kv))
         if np.any(chunks > 0):
-            found[2] = _read(self._of_chunks, chunks > 0, chunks, *_shape_of_chunks(iterations))
-        found[3] = _read(self._messages, tokens > 0, tokens)
-        return found
+            yield CHUNKS, self._of_chunks, _Sizes(chunks > 0, (chunks, *_shape_of_chunks(iterations)))
 
     @cached_property
-    def _of_decodes(self) -> Surface | None:
+    def _of_decodes(self) -> _Table:
         requests, lengths = _grid(1, self._extent.requests, 2), _grid(16, self._extent.length, 1)
         counts, kv_lens = (axis.ravel() for axis in np.meshgrid(requests, lengths, indexing="ij"))
-        return self._attention([requests, lengths], Requests(count=counts, kv_len=kv_lens))
+        return self._attention([requests, lengths], Requests(count=counts, kv_len=kv_lens), DECODES)
 
     @cached_property
-    def _of_chunks(self) -> Surface | None:
+    def _of_chunks(self) -> _Table:
         counts = _grid(1, min(self._extent.requests, self._extent.tokens // 2 + 1), 0.5)
         tokens = _grid(_LEAST_CHUNK, self._extent.tokens, 1)
         most = 2.0 * self._extent.length
@@ -146,20 +196,32 @@ class _Stage:
         count, new, share = (axis.ravel() for axis in np.meshgrid(counts, tokens, shares, indexing="ij"))
         length = np.maximum(np.round(new / count), _LEAST_CHUNK)
         kept = np.maximum(length, np.minimum(np.round(length * share), most))
-        return self._attention([counts, tokens, shares], Requests(count=count, q_len=length, kv_len=kept))
+        return self._attention([counts, tokens, shares], Requests(count=count, q_len=length, kv_len=kept), CHUNKS)
 
-    def _attention(self, axes: list[Floats], requests: Requests) -> Surface | None:
-        return self._table(axes, [entry for entry in self._run(Batch((requests,))) if entry.part in BY_LENGTHS])
+    def _attention(self, axes: list[Floats], requests: Requests, row: int) -> _Table:
+        return self._table(axes, [entry for entry in self._run(Batch((requests,))) if entry.part in BY_LENGTHS], row)
 
-    def _table(self, axes: list[Floats], entries: Sequence[Entry]) -> Surface | None:
-        if not entries:
-            return None
-        total = np.zeros([len(axis) for axis in axes])
+    def _table(self, axes: list[Floats], entries: Sequence[Entry], row: int) -> _Table:
+        shape = [len(axis) for axis in axes]
+        seconds: dict[Part, Floats] = {}
         for entry in entries:
             found = self._estimate(entry.call, self._gpu)
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, *found.assumptions)))
-            total += entry.count * np.broadcast_to(found.time_s, total.size).reshape(total.shape)
-        return Surface(axes, total)
+            part = Part(entry.part, found.family, _origin(found), row)
+            taken = entry.count * np.broadcast_to(found.time_s, int(np.prod(shape))).reshape(shape)
+            seconds[part] = seconds[part] + taken if part in seconds else taken
+        if not seconds:
+            return _Table(None, ())
+        total = Surface(axes, np.sum(list(seconds.values()), axis=0))
+        return _Table(total, tuple((part, Surface(axes, taken)) for part, taken in seconds.items()))
+
+
+def _origin(found: Estimate) -> str:
+    """The estimator of a column; of most of its rows, where they differ."""
+    if isinstance(found.origin, str):
+        return found.origin
+    names, counts = np.unique(found.origin.astype(str), return_counts=True)
+    return str(names[counts.argmax()])
 
 
 def _elsewhere(entry: Entry) -> bool:
@@ -177,12 +239,6 @@ def _shape_of_chunks(iterations: Iterations) -> tuple[Floats, Floats]:
     length = tokens / np.maximum(iterations.chunks, 1)
     before = np.maximum(iterations.chunk_pairs / tokens - length / 2, 0.0)
     return tokens, 1.0 + before / length
-
-
-def _read(surface: Surface | None, where: Bools, *sizes: Floats) -> Floats:
-    if surface is None:
-        return np.zeros(len(where))
-    return np.where(where, surface.at(*(np.maximum(size, 1.0) for size in sizes)), 0.0)
 
 
 def _grid(least: float, most: float, per_doubling: float) -> Floats:
