@@ -65,7 +65,7 @@ class Served:
     `isl` and `osl` are tokens of the prompt and of the answer. `released_by` is the run of `Iterations` at whose end
     the request came (-1 where it came by the clock, at `arrived_s`); `first` and `last` are the runs at whose ends it
     had its first and its last token. `stalls` has a row for each time that a request lost its cache between two tokens:
-    the runs at whose ends it had the one and the other.
+    the request, and the runs at whose ends it had the one and the other.
     """
 
     isl: Integers
@@ -75,7 +75,7 @@ class Served:
     first: Integers
     last: Integers
     preempted: Integers  # times that it lost its cache for want of room
-    stalls: Integers = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    stalls: Integers = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.isl)

@@ -26,7 +26,7 @@ class Journal:
         self._first, self._last, self._released_by = ([-1] * len(arrivals) for _ in range(3))
         self._preempted = [0] * len(arrivals)
         self._lost: set[int] = set()  # requests that have tokens, but not in the cache
-        self._stalls: list[tuple[int, int]] = []
+        self._stalls: list[tuple[int, int, int]] = []
         self.now_s = 0.0
 
     def run(self, run: Run) -> None:
@@ -51,7 +51,7 @@ class Journal:
         at = len(self._runs) - 1
         if request in self._lost:
             self._lost.remove(request)
-            self._stalls.append((self._drawn[request], at))
+            self._stalls.append((request, self._drawn[request], at))
         elif self._first[request] < 0:
             self._first[request] = at
         self._drawn[request] = at
@@ -81,6 +81,6 @@ class Journal:
             first=np.array(self._first, dtype=np.int64),
             last=np.array(self._last, dtype=np.int64),
             preempted=np.array(self._preempted, dtype=np.int64),
-            stalls=np.array(self._stalls, dtype=np.int64).reshape(-1, 2),
+            stalls=np.array(self._stalls, dtype=np.int64).reshape(-1, 3),
         )
         return Iterations.of(self._runs), served
