@@ -21,6 +21,7 @@ from ..estimators import Estimate
 from ..hardware import GPU
 from ..models import Batch, Entry, Model, Plan, Requests, calls, stages
 from ..models.parts import BY_LENGTHS, BY_SAMPLED
+from . import answer
 from .iterations import Floats, Iterations
 from .surface import Surface
 
@@ -30,6 +31,7 @@ _LEAST_CHUNK = 2.0  # one new token is a decode
 _SHARES = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 65.0, 257.0)  # tokens in the cache to new ones of a chunk
 Bools = npt.NDArray[np.bool_]
 KERNELS, DECODES, CHUNKS, MESSAGES = range(4)  # rows of what an iteration of a stage takes
+_KINDS = (answer.KERNELS, answer.ATTENTION, answer.ATTENTION, answer.COLLECTIVES)
 Predict = Callable[[Any, GPU], Estimate]
 
 
@@ -100,12 +102,12 @@ class StepCosts:
 
 
 class Part(NamedTuple):
-    """What a kernel or message of a pass is there for; `row` says which of the four costs it belongs to."""
+    """What a kernel or message of a pass is there for; `kind` is that of `answer.Share`."""
 
     name: str
     family: str
     origin: str
-    row: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ class _Stage:
         for entry in entries:
             found = self._estimate(entry.call, self._gpu)
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, *found.assumptions)))
-            part = Part(entry.part, found.family, _origin(found), row)
+            part = Part(entry.part, found.family, _origin(found), _KINDS[row])
             taken = entry.count * np.broadcast_to(found.time_s, int(np.prod(shape))).reshape(shape)
             seconds[part] = seconds[part] + taken if part in seconds else taken
         if not seconds:

@@ -1,0 +1,173 @@
+"""What a model does under a load, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ..models import Plan
+from ..serving.answer import Forecast, Interval, Share, Steady, Times
+from ..serving.spread import Spread
+from ..serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch, Workload
+from ..units import format_percent, format_quantity
+from . import memory
+from .text import counted, labelled, number, paragraphs, section, table
+
+_KINDS = {StaticBatch: "static", ClosedLoop: "closed_loop", OpenLoop: "open_loop", RequestTrace: "trace"}
+_SEEN = ("ttft", "tpot", "itl", "e2e")
+_PERCENTILES = ("p50", "p90", "p99")
+_MOST_LENGTHS = 64  # of listed requests that a document repeats
+_LEAST_SHARE = 0.002  # of a part that has a line of its own
+
+
+def to_dict(found: Forecast) -> dict[str, Any]:
+    """The keys of `estimate --json`; without times where the load does not fit."""
+    document: dict[str, Any] = {
+        "model": found.model,
+        "gpu": found.gpu,
+        "engine": found.engine,
+        "plan": _plan(found.plan),
+        "workload": _workload(found.workload),
+        "fits": found.fits,
+        "memory": memory.to_dict(found.memory),
+    }
+    if found.times is None:
+        document["would_fit"] = list(found.would_fit)
+    else:
+        document |= _times(found.times)
+    return document | {"origin": found.origin, "assumptions": list(found.assumptions)}
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    return {name: value for name, value in asdict(plan).items() if value is not None} | {"gpus": plan.gpus}
+
+
+def _workload(load: Workload) -> dict[str, Any]:
+    told = {name: value for name, value in asdict(load).items() if value is not None}
+    if isinstance(load, StaticBatch | RequestTrace):
+        told["requests"] = len(load.isl)
+        told = {name: value for name, value in told.items() if name == "requests" or len(value) <= _MOST_LENGTHS}
+    return {"kind": _KINDS[type(load)], **told}
+
+
+def _times(found: Times) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    for name in _SEEN:
+        document |= _spread(name, getattr(found, name), getattr(found, f"{name}_interval", None))
+    document |= {
+        "decode_step_s": found.decode_step_s,
+        "floor_s": found.floor_s,
+        "tokens_per_s": found.tokens_per_s,
+        "tokens_per_s_per_gpu": found.tokens_per_s_per_gpu,
+        "requests_per_s": found.requests_per_s,
+        "mean_concurrency": found.mean_concurrency,
+    }
+    document |= {"steady": found.left_out} if found.steady is None and found.left_out else _steady(found.steady)
+    document |= {
+        "host_share": found.host_share,
+        "communication_share": found.communication_share,
+        "exposed_communication_share": found.communication_share,
+        "breakdown": [asdict(one) for one in found.breakdown],
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _spread(name: str, found: Spread | None, interval: Interval | None) -> dict[str, float]:
+    if found is None:
+        return {}
+    keys = {f"{name}_s": found.mean} | {f"{name}_{p}_s": getattr(found, p) for p in _PERCENTILES}
+    if interval is not None:
+        keys |= {f"{name}_low_s": found.mean * interval.low, f"{name}_high_s": found.mean * interval.high}
+    return keys
+
+
+def _steady(found: Steady | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    keys: dict[str, Any] = {"steady_requests": found.requests, "tokens_per_s_steady": found.tokens_per_s}
+    for name in _SEEN:
+        seen: Spread | None = getattr(found, name)
+        if seen is not None:
+            keys |= {f"{name}_steady_s": seen.mean} | {f"{name}_{p}_steady_s": getattr(seen, p) for p in _PERCENTILES}
+    return keys
+
+
+def to_text(found: Forecast) -> str:
+    """What requests see, where the time goes, what memory it takes."""
+    plan = found.plan
+    shares = ", ".join(f"{name} {n}" for name in ("tp", "pp", "ep", "dp") if (n := getattr(plan, name)) > 1)
+    head = f"{found.model} on {counted(plan.gpus, 'GPU')} of {found.gpu}" + (f" ({shares})" if shares else "")
+    head = f"{head}, {found.engine}, {_load(found.workload)}"
+    assumed = section("assumptions", found.assumptions)
+    if found.times is None:
+        return paragraphs(f"{head}: does not fit", memory.taken(found.memory), section("would fit", found.would_fit), assumed)
+    return paragraphs(
+        head, _seen(found.times), labelled(_rates(found.times)), _parts(found.times.breakdown),
+        memory.taken(found.memory), section("factors", [found.origin] if found.origin else ()), assumed,
+    )  # fmt: skip
+
+
+def _load(load: Workload) -> str:
+    if isinstance(load, ClosedLoop):
+        return f"{load.concurrency} clients, {load.isl} tokens in, {load.osl} out"
+    if isinstance(load, OpenLoop):
+        return f"{number(load.request_rate)} requests/s, {load.isl} tokens in, {load.osl} out"
+    lengths = ", ".join(f"{_range(column)} {way}" for column, way in ((load.isl, "tokens in"), (load.osl, "out")))
+    kind = "a batch" if isinstance(load, StaticBatch) else "a trace"
+    return f"{kind} of {counted(len(load.isl), 'request')}, {lengths}"
+
+
+def _range(values: Any) -> str:
+    low, high = min(values), max(values)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _seen(found: Times) -> str:
+    rows = list(_rows(found))
+    percentiles = any(one is not None and one.p50 != one.p99 for one in (found.ttft, found.e2e, found.itl))
+    heads = ["", "mean", "80 % interval", *(_PERCENTILES if percentiles else ()), *(("steady",) if found.steady else ())]
+    return table(heads, [row[: len(heads)] if percentiles else [*row[:3], *row[6:]][: len(heads)] for row in rows],
+                 heads[1:])  # fmt: skip
+
+
+def _rows(found: Times) -> Iterator[list[str]]:
+    names = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "e2e": "whole request"}
+    for name, label in names.items():
+        seen: Spread | None = getattr(found, name)
+        if seen is None:
+            continue
+        interval: Interval | None = getattr(found, f"{name}_interval", None)
+        steady: Spread | None = getattr(found.steady, name, None)
+        yield [
+            label,
+            _time(seen.mean),
+            "" if interval is None else f"{_time(seen.mean * interval.low)} to {_time(seen.mean * interval.high)}",
+            *(_time(getattr(seen, p)) for p in _PERCENTILES),
+            "" if steady is None else _time(steady.mean),
+        ]
+
+
+def _rates(found: Times) -> Iterator[tuple[str, str]]:
+    yield "decode step", "" if found.decode_step_s is None else _time(found.decode_step_s)
+    yield "tokens", f"{number(found.tokens_per_s)}/s of answers, {number(found.tokens_per_s_per_gpu)}/s on each GPU"
+    yield "requests", f"{number(found.requests_per_s)}/s, {number(found.mean_concurrency)} in flight"
+    floor = "" if not found.floor_s else f"{_time(found.floor_s)}, {format_percent(found.floor_s / found.e2e.mean)} of it"
+    yield "physical floor", floor
+    yield "host", format_percent(found.host_share)
+    yield "communication", f"{format_percent(found.communication_share)}, all of it exposed"
+    yield "steady", found.left_out if found.steady is None else ""
+
+
+def _parts(parts: tuple[Share, ...]) -> str:
+    kept = [one for one in parts if one.share >= _LEAST_SHARE]
+    rows = [[one.phase, one.part, one.family, _time(one.time_s), format_percent(one.share), one.origin] for one in kept]
+    rest = sum(one.share for one in parts) - sum(one.share for one in kept)
+    if rest > 0:
+        rows.append(["", "others", "", _time(sum(o.time_s for o in parts) - sum(o.time_s for o in kept)),
+                     format_percent(rest), ""])  # fmt: skip
+    return table(["phase", "part", "family", "time", "share", "origin"], rows, ["time", "share"])
+
+
+def _time(seconds: float) -> str:
+    return format_quantity(seconds, "s")

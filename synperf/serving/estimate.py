@@ -1,0 +1,48 @@
+"""A model, a plan and a load -> what requests see: memory first, then the iterations of the engine, and their times."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import ceil
+from typing import Any
+
+from ..hardware import GPU
+from ..models import Model, Plan, assumptions
+from .answer import Forecast
+from .engine import DEFAULT, engine
+from .factors import Factors
+from .load import times_of
+from .step_costs import StepCosts
+from .workload import Workload
+
+
+def estimate(model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: str | None = None) -> Forecast:
+    """What requests see of a model on a plan's GPUs under a load, and where the time goes.
+
+    `origin` forces one estimator of kernels.
+
+    Raises:
+        FieldError: the plan does not go with the model, or a request can never fit.
+        UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
+    """
+    serving = engine(plan.engine or DEFAULT)
+    room = _capacity(model, gpu, plan, workload, serving)
+    told: dict[str, Any] = {
+        "model": model.name, "gpu": gpu.key, "engine": serving.name, "plan": plan, "workload": workload,
+        "memory": room.memory,
+    }  # fmt: skip
+    if not room.fits:
+        return Forecast(**told, times=None, would_fit=room.would_fit, assumptions=room.assumptions)
+    costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, origin=origin)
+    times = times_of(workload, plan, serving.policy, Factors(), costs, room.max_tokens)
+    return Forecast(**told, times=times, assumptions=(*room.assumptions, *assumptions(model, plan)))
+
+
+def _capacity(model: Model, gpu: GPU, plan: Plan, workload: Workload, serving: Engine) -> Capacity:
+    """The room for what must be held at once: all requests of a static batch, the longest one of other loads."""
+    arrivals = workload.arrivals()
+    lengths = arrivals.isl + arrivals.osl
+    if isinstance(workload, StaticBatch):
+        requests = ceil(len(lengths) / plan.dp)
+        return capacity(model, gpu, plan, serving.utilization, ceil(lengths.mean()), requests)
+    return capacity(model, gpu, plan, serving.utilization, int(lengths.max()))
