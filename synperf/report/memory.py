@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..calculators.memory import Memory
+from ..serving.memory import Memory
 from ..units import format_quantity
 from .text import counted, labelled, paragraphs, section
 

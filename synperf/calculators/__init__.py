@@ -1,1 +1,0 @@
-"""Calculators: one question each, answered from formulas that other rooms hold."""
