@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..api import family_of, predict
 from ..estimators import Estimate
-from ..estimators.inputs import base, sustained
-from ..features import Features, features
+from ..estimators.analytical import ORIGIN as ANALYTICAL
+from ..estimators.inputs import sustained
 from ..hardware import GPU, gpu
 from ..hardware.power import Power, is_measured, power
+from ..hardware.rates import rates
 from ..hardware.records import nearest_measured
 from ..hardware.twins import kin
 from ..kernels.attention_call import Attention
@@ -40,10 +43,32 @@ def in_step(call: Call, device: GPU, estimate: Predict = predict, limits: Power 
     found = estimate(call, device)
     if not isinstance(call, _COLD):
         return found
-    f = features(family_of(call), call, device)
+    w = _work(call, device, found)
+    time_s = found.time_s
     if isinstance(call, _PRODUCTS) and not is_measured(device):
-        found = _scaled(found, _by_physics(call, device, found, f, limits or power()))
-    return _scaled(found, maximum(found.time_s, _cold_s(device, found, f, call.dtype)))
+        time_s = _by_physics(call, device, found, w, limits or power())
+    return _scaled(found, maximum(time_s, w.launch_s + w.dram_s))
+
+
+class _Work(NamedTuple):
+    """What a call takes at least of math and DRAM, at sustained rates, and the launch floor."""
+
+    flop: Number
+    math_s: Number
+    dram_s: Number
+    launch_s: float
+
+
+def _work(call: Any, device: GPU, found: Estimate) -> _Work:
+    kind = family_of(call)
+    held, rates_of = sustained(device, found.family, found.kernel, call.dtype), rates(device, kind.math(call))
+    flop = kind.flop(call)
+    return _Work(
+        flop=flop,
+        math_s=flop / (rates_of.peak_flop_per_s * held.clock_share),
+        dram_s=kind.compulsory_bytes(call) / (device.dram_bytes_per_s * held.dram_share),
+        launch_s=held.launch_s,
+    )
 
 
 def _scaled(found: Estimate, time_s: Number) -> Estimate:
@@ -59,24 +84,17 @@ def _scaled(found: Estimate, time_s: Number) -> Estimate:
     )
 
 
-def _cold_s(device: GPU, found: Estimate, f: Features, dtype: Any) -> Number:
-    """The time in which all operands come out of DRAM."""
-    rates = sustained(device, found.family, found.kernel, dtype)
-    return rates.launch_s + f.compulsory_bytes / (device.dram_bytes_per_s * rates.dram_share)
-
-
-def _by_physics(call: Any, device: GPU, found: Estimate, f: Features, limits: Power) -> Number:
+def _by_physics(call: Any, device: GPU, found: Estimate, w: _Work, limits: Power) -> Number:
     """The time as far as math limits it by the analytical estimate and by power, else by the network's."""
-    alone_s = predict(_as_kin(call, device), device, origin="analytical").time_s / limits.efficiency
-    sustained_flop_per_s = limits.flop_per_s(device, call.dtype)
-    if sustained_flop_per_s is not None:
-        alone_s = maximum(alone_s, f.flop / sustained_flop_per_s)
-    elif found.origin != "analytical":
+    most_flop_per_s, is_learned = limits.flop_per_s(device, call.dtype), np.any(found.origin != ANALYTICAL)
+    if most_flop_per_s is None and is_learned:
         return found.time_s
-    if found.origin == "analytical":
+    alone_s = predict(_as_kin(call, device), device, origin=ANALYTICAL).time_s / limits.efficiency
+    if most_flop_per_s is not None:
+        alone_s = maximum(alone_s, w.flop / most_flop_per_s)
+    if not is_learned:
         return alone_s
-    _, math_s, dram_s = base(f, device, call.dtype, sustained(device, found.family, found.kernel, call.dtype))
-    share = math_s**2 / (math_s**2 + dram_s**2)
+    share = w.math_s**2 / (w.math_s**2 + w.dram_s**2)
     return found.time_s ** (1 - share) * alone_s**share
 
 
