@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +13,29 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
+class Run(NamedTuple):
+    """One row of `Iterations`, which says what the fields are."""
+
+    repeats: int
+    chunks: int
+    prompt_tokens: int
+    first_tokens: int
+    chunk_pairs: float
+    chunk_kv: float
+    decodes: int
+    decode_kv: float
+
+
 @dataclass(frozen=True, slots=True)
 class Iterations:
     """Runs of iterations in order of time; columns of one length.
 
     A run is `repeats` iterations of one batch, in which every request in decode gains a token each time. In each
-    iteration `chunks` requests have new tokens of their prompts, `prompt_tokens` in all; `first_tokens` of these end
-    with it and draw their first token. `chunk_pairs` is the sum over them of pairs of a query and a key that it sees,
-    and `chunk_kv` of keys in the cache after it. `decodes` requests draw one more token, after `decode_kv` tokens in
-    the mean of all of them and of all iterations of the run, the new one among them. Iterations with chunks are never
-    repeated.
+    iteration `chunks` requests have new tokens of their prompts, `prompt_tokens` in all; `first_tokens` of these
+    prompts end with it and draw a token: the first of the request, or the next where it had lost its cache.
+    `chunk_pairs` is the sum over chunks of pairs of a query and a key that it sees, and `chunk_kv` of keys in the cache
+    after it. `decodes` requests draw one more token, after `decode_kv` tokens in the mean of all of them and of all
+    iterations of the run, the new one among them. Iterations with chunks are never repeated.
     """
 
     repeats: Integers
@@ -35,14 +50,22 @@ class Iterations:
     def __len__(self) -> int:
         return len(self.repeats)
 
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Iterations:
+        """Rows as columns."""
+        columns = zip(*runs, strict=True) if runs else ((),) * len(Run._fields)
+        kinds = (np.float64 if one.type == "Floats" else np.int64 for one in fields(cls))
+        return cls(*(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
+
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Requests that have been served, in order of arrival; columns of one length.
+    """Requests that have been served, in order of arrival; columns of one length but for `stalls`.
 
     `isl` and `osl` are tokens of the prompt and of the answer. `released_by` is the run of `Iterations` at whose end
     the request came (-1 where it came by the clock, at `arrived_s`); `first` and `last` are the runs at whose ends it
-    had its first and its last token.
+    had its first and its last token. `stalls` has a row for each time that a request lost its cache between two tokens:
+    the request, and the runs at whose ends it had the one and the other.
     """
 
     isl: Integers
@@ -52,6 +75,7 @@ class Served:
     first: Integers
     last: Integers
     preempted: Integers  # times that it lost its cache for want of room
+    stalls: Integers = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.isl)

@@ -33,7 +33,7 @@ def predict_file(calls: str | Path, plan: Plan, out: str | Path | None = None) -
         PerfError: the message names file, row and field; nothing is written then.
     """
     try:
-        batches = _batches(calls)
+        batches = read("calls", calls)
         with _target(calls, out) as (path, module), module.Writer(path) as writer:
             for batch in batches:
                 writer.write(batch, predict_batch(batch, plan))
@@ -43,18 +43,24 @@ def predict_file(calls: str | Path, plan: Plan, out: str | Path | None = None) -
         raise PerfError(f"{error.filename or out or 'standard output'}: {error.strerror or error}") from error
 
 
-def _batches(calls: str | Path) -> Iterator[Batch]:
-    if str(calls) == STDIN:
+def read(field: str, source: str | Path) -> Iterator[Batch]:
+    """The rows of a table in a file, or as CSV from standard input where `source` is `-`; at least one batch.
+
+    Raises:
+        PerfError: there is no such table, or it is damaged; what names no row begins with `field`.
+        OSError: it cannot be read.
+    """
+    if str(source) == STDIN:
         if sys.stdin is None:
-            raise FieldError("calls: standard input is closed")
+            raise FieldError(f"{field}: standard input is closed")
         return csv_text.read_stream(sys.stdin.buffer, "standard input", BATCH_ROWS)
-    path = Path(calls)
+    path = Path(source)
     found = mode(path)
     if found is None:
-        raise FieldError(f"calls: no file {str(calls)!r}")
+        raise FieldError(f"{field}: no file {str(source)!r}")
     if S_ISDIR(found):
-        raise FieldError(f"calls: {str(calls)!r} is a folder, not a table")
-    reader = _format("calls", path) if S_ISREG(found) else csv_text  # a pipe has no ending
+        raise FieldError(f"{field}: {str(source)!r} is a folder, not a table")
+    reader = _format(field, path) if S_ISREG(found) else csv_text  # a pipe has no ending
     batches: Iterator[Batch] = reader.read(path, path.name, BATCH_ROWS)
     return batches
 
