@@ -44,8 +44,11 @@ def _stored_as(model: Model, dtype: DType) -> Model:
 
 
 def _layer_as(model: Model, layer: Layer, scheme: Scheme | None) -> Layer:
+    """A layer in one format; one that stores values as the checkpoint does changes products of these alone."""
     if scheme is None:
         return replace(layer, schemes=())
+    if layer.schemes and all(replace(own, dtype=scheme.dtype) == scheme for _, own in layer.schemes):
+        return replace(layer, schemes=tuple((name, scheme) for name, _ in layer.schemes))
     return replace(layer, schemes=in_format(scheme).schemes(0, model.layer_weights(layer)))
 
 
