@@ -10,7 +10,7 @@ from ..models import Plan
 from ..serving.answer import Forecast, Interval, Share, Steady, Times
 from ..serving.spread import Spread
 from ..serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch, Workload
-from ..units import format_percent, format_quantity
+from ..units import format_percent, format_time
 from . import memory
 from .text import counted, labelled, number, paragraphs, section, table
 
@@ -76,7 +76,9 @@ def _times(found: Times) -> dict[str, Any]:
 def _spread(name: str, found: Spread | None, interval: Interval | None) -> dict[str, float]:
     if found is None:
         return {}
-    keys = {f"{name}_s": found.mean} | {f"{name}_{p}_s": getattr(found, p) for p in _PERCENTILES}
+    keys = {f"{name}_s": found.mean}
+    if found.p50 != found.p99:
+        keys |= {f"{name}_{p}_s": getattr(found, p) for p in _PERCENTILES}
     if interval is not None:
         keys |= {f"{name}_low_s": found.mean * interval.low, f"{name}_high_s": found.mean * interval.high}
     return keys
@@ -101,7 +103,9 @@ def to_text(found: Forecast) -> str:
     head = f"{head}, {found.engine}, {_load(found.workload)}"
     assumed = section("assumptions", found.assumptions)
     if found.times is None:
-        return paragraphs(f"{head}: does not fit", memory.taken(found.memory), section("would fit", found.would_fit), assumed)
+        return paragraphs(
+            f"{head}: does not fit", memory.taken(found.memory), section("would fit", found.would_fit), assumed
+        )
     return paragraphs(
         head, _seen(found.times), labelled(_rates(found.times)), _parts(found.times.breakdown),
         memory.taken(found.memory), section("factors", [found.origin] if found.origin else ()), assumed,
@@ -124,11 +128,10 @@ def _range(values: Any) -> str:
 
 
 def _seen(found: Times) -> str:
+    heads = ["", "mean", "80 % interval", *_PERCENTILES, "steady"]
     rows = list(_rows(found))
-    percentiles = any(one is not None and one.p50 != one.p99 for one in (found.ttft, found.e2e, found.itl))
-    heads = ["", "mean", "80 % interval", *(_PERCENTILES if percentiles else ()), *(("steady",) if found.steady else ())]
-    return table(heads, [row[: len(heads)] if percentiles else [*row[:3], *row[6:]][: len(heads)] for row in rows],
-                 heads[1:])  # fmt: skip
+    kept = [at for at, head in enumerate(heads) if not head or any(row[at] for row in rows)]
+    return table([heads[at] for at in kept], [[row[at] for at in kept] for row in rows], heads[1:])
 
 
 def _rows(found: Times) -> Iterator[list[str]]:
@@ -141,33 +144,39 @@ def _rows(found: Times) -> Iterator[list[str]]:
         steady: Spread | None = getattr(found.steady, name, None)
         yield [
             label,
-            _time(seen.mean),
-            "" if interval is None else f"{_time(seen.mean * interval.low)} to {_time(seen.mean * interval.high)}",
-            *(_time(getattr(seen, p)) for p in _PERCENTILES),
-            "" if steady is None else _time(steady.mean),
+            format_time(seen.mean),
+            ""
+            if interval is None
+            else f"{format_time(seen.mean * interval.low)} to {format_time(seen.mean * interval.high)}",
+            *("" if seen.p50 == seen.p99 else format_time(getattr(seen, p)) for p in _PERCENTILES),
+            "" if steady is None else format_time(steady.mean),
         ]
 
 
 def _rates(found: Times) -> Iterator[tuple[str, str]]:
-    yield "decode step", "" if found.decode_step_s is None else _time(found.decode_step_s)
+    yield "decode step", "" if found.decode_step_s is None else format_time(found.decode_step_s)
     yield "tokens", f"{number(found.tokens_per_s)}/s of answers, {number(found.tokens_per_s_per_gpu)}/s on each GPU"
     yield "requests", f"{number(found.requests_per_s)}/s, {number(found.mean_concurrency)} in flight"
-    floor = "" if not found.floor_s else f"{_time(found.floor_s)}, {format_percent(found.floor_s / found.e2e.mean)} of it"
-    yield "physical floor", floor
+    if found.floor_s:
+        share = format_percent(found.floor_s / found.e2e.mean)
+        yield "floor", f"{format_time(found.floor_s)}, {share} of the whole request"
     yield "host", format_percent(found.host_share)
     yield "communication", f"{format_percent(found.communication_share)}, all of it exposed"
     yield "steady", found.left_out if found.steady is None else ""
 
 
+def _row(one: Share) -> list[str]:
+    return [one.phase, one.part, one.family, format_time(one.time_s), format_percent(one.share), one.origin]
+
+
 def _parts(parts: tuple[Share, ...]) -> str:
     kept = [one for one in parts if one.share >= _LEAST_SHARE]
-    rows = [[one.phase, one.part, one.family, _time(one.time_s), format_percent(one.share), one.origin] for one in kept]
+    rows = [
+        [one.phase, one.part, one.family, format_time(one.time_s), format_percent(one.share), one.origin]
+        for one in kept
+    ]
     rest = sum(one.share for one in parts) - sum(one.share for one in kept)
     if rest > 0:
-        rows.append(["", "others", "", _time(sum(o.time_s for o in parts) - sum(o.time_s for o in kept)),
+        rows.append(["", "others", "", format_time(sum(o.time_s for o in parts) - sum(o.time_s for o in kept)),
                      format_percent(rest), ""])  # fmt: skip
     return table(["phase", "part", "family", "time", "share", "origin"], rows, ["time", "share"])
-
-
-def _time(seconds: float) -> str:
-    return format_quantity(seconds, "s")

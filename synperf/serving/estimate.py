@@ -7,13 +7,16 @@ from math import ceil
 from typing import Any
 
 from ..hardware import GPU
-from ..models import Model, Plan, assumptions
+from ..models import Model, Plan
+from .alike import alike
 from .answer import Forecast
-from .engine import DEFAULT, engine
+from .capacity import Capacity, capacity
+from .engine import DEFAULT, Engine, engine
 from .factors import Factors
 from .load import times_of
+from .static_times import static_times
 from .step_costs import StepCosts
-from .workload import Workload
+from .workload import StaticBatch, Workload
 
 
 def estimate(model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: str | None = None) -> Forecast:
@@ -33,9 +36,13 @@ def estimate(model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: 
     }  # fmt: skip
     if not room.fits:
         return Forecast(**told, times=None, would_fit=room.would_fit, assumptions=room.assumptions)
-    costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, origin=origin)
-    times = times_of(workload, plan, serving.policy, Factors(), costs, room.max_tokens)
-    return Forecast(**told, times=times, assumptions=(*room.assumptions, *assumptions(model, plan)))
+    factors = Factors()
+    if isinstance(workload, StaticBatch):
+        times, said = static_times(model, plan, gpu, workload, serving, factors, origin)
+    else:
+        costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, origin=origin)
+        times, said = times_of(workload, plan, serving.policy, factors, costs, room.max_tokens)
+    return Forecast(**told, times=times, assumptions=alike((*room.assumptions, *said)))
 
 
 def _capacity(model: Model, gpu: GPU, plan: Plan, workload: Workload, serving: Engine) -> Capacity:

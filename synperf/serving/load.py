@@ -24,8 +24,8 @@ MakeCosts = Callable[[Extent], StepCosts]
 
 def times_of(
     load: Load, plan: Plan, policy: Policy, factors: Factors, costs: MakeCosts, max_tokens: int | None
-) -> Times:
-    """What requests see.
+) -> tuple[Times, tuple[str, ...]]:
+    """What requests see, and what that rests on.
 
     Of `dp` groups and `pp` micro-batches each has its part of the clients, of the rate, or every so many of a trace's
     requests; all of them are like the first.
@@ -47,7 +47,7 @@ def times_of(
     iterations, served = serve(arrivals, policy, max_tokens=max_tokens, seconds=seconds)
     columns = taken.columns(iterations)
     found = statistics(iterations, served, columns @ factors.of_iterations(), factors)
-    return _times(found, groups.scale, plan, breakdown(taken, iterations, factors))
+    return _times(found, groups.scale, plan, breakdown(taken, iterations, factors)), taken.assumptions
 
 
 class _Groups:

@@ -1,12 +1,13 @@
-"""Estimate what requests see of a model on a plan of GPUs under a load: TTFT, TPOT, throughput, and where the time goes.
+"""Estimate what requests see of a model on GPUs under a load: TTFT, TPOT, throughput, and where the time goes.
 
 For example: synperf estimate Qwen/Qwen3-32B --gpu h100_sxm --tp 2 --isl 4096 --osl 512 --batch 8 --engine sglang
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -74,7 +75,9 @@ def estimate(
     show(as_json, lambda: report.to_dict(answer), lambda: report.to_text(answer))
 
 
-def _load(given: dict[str, object], lengths: dict[str, int | None], drawn: dict[str, object], cached: int) -> Workload:
+def _load(
+    given: Mapping[str, Any], lengths: Mapping[str, int | None], drawn: Mapping[str, Any], cached: int
+) -> Workload:
     """The one kind of load that options describe; a batch of one where they name none.
 
     Raises:
@@ -82,7 +85,7 @@ def _load(given: dict[str, object], lengths: dict[str, int | None], drawn: dict[
     """
     if len(given) > 1:
         raise FieldError(f"{' and '.join(given)}: one load at a time; right would be one of --{', --'.join(_LOADS)}")
-    name, value = next(iter(given.items()), ("batch", 1))
+    name, value = next(iter(given.items())) if given else ("batch", 1)
     extra = {key: one for key, one in drawn.items() if one is not None}
     if name in ("batch", "batch-file", "workload") and extra:
         raise FieldError(f"{next(iter(extra)).replace('_', '-')}: it is for --concurrency and --request-rate")
@@ -91,10 +94,14 @@ def _load(given: dict[str, object], lengths: dict[str, int | None], drawn: dict[
             if one is not None:
                 raise FieldError(f"{key}: the requests of --{name} have their own; right would be none")
         read = request_files.static_batch if name == "batch-file" else request_files.trace
-        return read(value)  # type: ignore[arg-type]  # a path
+        return read(str(value))
     if lengths["isl"] is None:
         raise FieldError("isl: none given; right would be --isl TOKENS, the length of a prompt")
-    sizes: dict[str, object] = {"isl": lengths["isl"], "osl": 1 if lengths["osl"] is None else lengths["osl"], "cached": cached}
+    sizes: dict[str, object] = {
+        "isl": lengths["isl"],
+        "osl": 1 if lengths["osl"] is None else lengths["osl"],
+        "cached": cached,
+    }
     if name == "batch":
         return StaticBatch.alike(value, **sizes)
     if name == "concurrency":
