@@ -117,7 +117,8 @@ class Listed:
         ends = np.array(sorted({osl - 1 for _, osl in requests}), dtype=int)
         if len(ends) > _MOST_SPANS:
             ends = np.unique(np.ceil(np.linspace(0, ends[-1], _MOST_SPANS + 1)[1:]).astype(int))
-        return [_span(requests, int(first), int(last)) for first, last in zip((0, *ends[:-1]), ends, strict=True)]
+        starts = (0, *ends)[: len(ends)]
+        return [_span(requests, int(first), int(last)) for first, last in zip(starts, ends, strict=True)]
 
     def _of_group(self, groups: int) -> list[tuple[int, int, int]]:
         """(isl, osl, cached) of the requests of the fullest group, the longest of all first dealt to it."""
