@@ -46,7 +46,7 @@ def _of_type(call_type: type) -> KernelFamily | None:
     """A module that is called like the class, underscores aside, comes first: a call needs no other family."""
     alike = {name.replace("_", ""): name for name in _module_names()}.get(call_type.__name__.lower())
     found = getattr(import_module(f"{__name__}.{alike}"), "FAMILY", None) if alike else None
-    if found is not None and found.call_type is call_type:
+    if isinstance(found, KernelFamily) and found.call_type is call_type:
         return found
     return {kind.call_type: kind for kind in families().values()}.get(call_type)
 

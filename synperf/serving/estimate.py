@@ -6,6 +6,7 @@ from functools import partial
 from math import ceil
 from typing import Any
 
+from ..api import predict
 from ..hardware import GPU
 from ..models import Model, Plan
 from .alike import alike
@@ -13,6 +14,7 @@ from .answer import Forecast
 from .capacity import Capacity, capacity
 from .engine import DEFAULT, Engine, engine
 from .factors import Factors
+from .in_step import in_step
 from .load import times_of
 from .static_times import static_times
 from .step_costs import StepCosts
@@ -36,11 +38,11 @@ def estimate(model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: 
     }  # fmt: skip
     if not room.fits:
         return Forecast(**told, times=None, would_fit=room.would_fit, assumptions=room.assumptions)
-    factors = Factors()
+    factors, kernels = Factors(), partial(in_step, estimate=partial(predict, origin=origin))
     if isinstance(workload, StaticBatch):
-        times, said = static_times(model, plan, gpu, workload, serving, factors, origin)
+        times, said = static_times(model, plan, gpu, workload, serving, factors, kernels)
     else:
-        costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, origin=origin)
+        costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, estimate=kernels)
         times, said = times_of(workload, plan, serving.policy, factors, costs, room.max_tokens)
     return Forecast(**told, times=times, assumptions=alike((*room.assumptions, *said)))
 

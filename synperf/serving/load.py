@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 from ..models import Plan
 from .answer import Share, Steady, Times
 from .breakdown import breakdown
-from .clock import Seconds
 from .factors import Factors
-from .iterations import Iterations
 from .loop import serve
 from .policy import Policy
+from .stage_costs import Extent
 from .statistics import Statistics, Summary, statistics
-from .step_costs import Extent, StepCosts
+from .step_costs import StepCosts
 from .workload import ClosedLoop, OpenLoop, RequestTrace
 
 Load = ClosedLoop | OpenLoop | RequestTrace
@@ -43,7 +43,7 @@ def times_of(
         length=longest,
     )
     taken = costs(replace(extent, tokens=max(extent.tokens, policy.token_budget if clients > 1 else 1)))
-    seconds = None if arrivals.clients is not None else _seconds(taken, factors)
+    seconds = None if arrivals.clients is not None else partial(taken.seconds, factors=factors)
     iterations, served = serve(arrivals, policy, max_tokens=max_tokens, seconds=seconds)
     columns = taken.columns(iterations)
     found = statistics(iterations, served, columns @ factors.of_iterations(), factors)
@@ -70,12 +70,6 @@ class _Groups:
             isl, osl, cached = (column[::count] for column in (load.isl, load.osl, load.cached))
             self.scale = len(load.isl) / len(isl)
             self.load = RequestTrace(arrived_s=load.arrived_s[::count], isl=isl, osl=osl, cached=cached)
-
-
-def _seconds(costs: StepCosts, factors: Factors) -> Seconds:
-    """Seconds of an iteration of one run, for loads that come by the clock."""
-    weights = factors.of_iterations()
-    return lambda run: float((costs.columns(Iterations.of([run])) @ weights)[0])
 
 
 def _times(found: Statistics, scale: float, plan: Plan, parts: tuple[Share, ...]) -> Times:

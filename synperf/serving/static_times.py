@@ -7,13 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from ..api import predict
 from ..hardware import GPU
 from ..models import Model, Plan
 from .answer import PREFILL, Share, Times
 from .engine import Engine
 from .factors import Factors
-from .in_step import in_step
+from .in_step import Predict
 from .iterations import Floats, Integers
 from .spread import Spread
 from .static import Static, static
@@ -24,7 +23,7 @@ _MOST_LENGTHS = 8  # of answers that are timed; others are read between them
 
 
 def static_times(
-    model: Model, plan: Plan, gpu: GPU, load: StaticBatch, serving: Engine, factors: Factors, origin: str | None = None
+    model: Model, plan: Plan, gpu: GPU, load: StaticBatch, serving: Engine, factors: Factors, estimate: Predict
 ) -> tuple[Times, tuple[str, ...]]:
     """What requests of a static batch see, and what that rests on.
 
@@ -32,7 +31,6 @@ def static_times(
         FieldError: the plan does not go with the model.
         UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
     """
-    estimate = partial(in_step, estimate=partial(predict, origin=origin)) if origin else in_step
     timed = partial(static, model, plan, gpu, factors=factors, padded=serving.graphs, estimate=estimate)
     whole = timed(_load(load))
     osl: Integers = np.array(load.osl if model.is_decoder else [1] * len(load.osl), dtype=np.int64)

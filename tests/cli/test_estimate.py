@@ -101,7 +101,10 @@ def test_text_puts_what_requests_see_first() -> None:
         ((*QWEN, "--isl", "16", "--batch", "4", "--concurrency", "4"), "batch and concurrency: one load at a time"),
         ((*QWEN, "--isl", "16", "--num-requests", "4"), "num-requests: it is for --concurrency and --request-rate"),
         ((*QWEN, "--isl", "16", "--concurrency", "4", "--length-spread", "1,x"), "length_spread must be two numbers"),
-        ((*QWEN, "--isl", "16", "--request-rate", "0"), "request_rate must be a number of requests per second from 1e-06"),
+        (
+            (*QWEN, "--isl", "16", "--request-rate", "0"),
+            "request_rate must be a number of requests per second",
+        ),
         ((*QWEN, "--batch-file", "no.json"), "batch_file: no file 'no.json'"),
         ((*QWEN[:-1], "vlm", "--isl", "16"), "engine: no engine named 'vlm'; nearest: vllm"),
         ((*QWEN[:-3], "3", "--isl", "16"), "tp must divide the 64 heads"),
