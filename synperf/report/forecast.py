@@ -58,6 +58,7 @@ def _times(found: Times) -> dict[str, Any]:
     document |= {
         "decode_step_s": found.decode_step_s,
         "floor_s": found.floor_s,
+        "roofline_s": found.roofline_s,
         "tokens_per_s": found.tokens_per_s,
         "tokens_per_s_per_gpu": found.tokens_per_s_per_gpu,
         "requests_per_s": found.requests_per_s,
@@ -157,9 +158,11 @@ def _rates(found: Times) -> Iterator[tuple[str, str]]:
     yield "decode step", "" if found.decode_step_s is None else format_time(found.decode_step_s)
     yield "tokens", f"{number(found.tokens_per_s)}/s of answers, {number(found.tokens_per_s_per_gpu)}/s on each GPU"
     yield "requests", f"{number(found.requests_per_s)}/s, {number(found.mean_concurrency)} in flight"
-    if found.floor_s:
-        share = format_percent(found.floor_s / found.e2e.mean)
-        yield "floor", f"{format_time(found.floor_s)}, {share} of the whole request"
+    for name, bound_s in (("floor", found.floor_s), ("roofline", found.roofline_s)):
+        if bound_s:
+            share = format_percent(bound_s / found.e2e.mean)
+            tokens = number(found.tokens_per_s * found.e2e.mean / bound_s)
+            yield name, f"{format_time(bound_s)}, {share} of the whole request; {tokens} tokens/s at the most"
     yield "host", format_percent(found.host_share)
     yield "communication", f"{format_percent(found.communication_share)}, all of it exposed"
     yield "steady", found.left_out if found.steady is None else ""

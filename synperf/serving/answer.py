@@ -55,8 +55,9 @@ class Interval:
 class Times:
     """What requests see, and what the GPUs do meanwhile.
 
-    Rates are of all GPUs of the plan, times those of a request. `floor_s` is below every possible mean of `e2e`.
-    Nothing is taken to overlap, so all communication is exposed.
+    Rates are of all GPUs of the plan, times those of a request. Of a static batch `floor_s` is the sum of its kernels'
+    physical bounds, and `roofline_s` what no way to compute the model is faster than (`roofline.py`). Nothing is taken
+    to overlap, so all communication is exposed.
     """
 
     ttft: Spread
@@ -65,6 +66,7 @@ class Times:
     e2e: Spread
     decode_step_s: float | None
     floor_s: float | None
+    roofline_s: float | None
     tokens_per_s: float
     tokens_per_s_per_gpu: float
     requests_per_s: float

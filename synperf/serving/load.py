@@ -81,6 +81,7 @@ def _times(found: Statistics, scale: float, plan: Plan, parts: tuple[Share, ...]
         e2e=whole.e2e_s,
         decode_step_s=found.decode_step_s,
         floor_s=None,
+        roofline_s=None,
         tokens_per_s=whole.tokens_per_s * scale,
         tokens_per_s_per_gpu=whole.tokens_per_s * scale / plan.gpus,
         requests_per_s=whole.requests_per_s * scale,

@@ -14,6 +14,7 @@ from .engine import Engine
 from .factors import Factors
 from .in_step import Predict
 from .iterations import Floats, Integers
+from .roofline import roofline_s
 from .spread import Spread
 from .static import Static, static
 from .static_load import Listed, Uniform
@@ -46,6 +47,7 @@ def static_times(
         e2e=_spread(ended),
         decode_step_s=float(whole.decode_step_s) if whole.steps else None,
         floor_s=float(whole.prefill_floor_s + whole.decode_floor_s) if len(set(load.osl)) == 1 else None,
+        roofline_s=roofline_s(model, plan, gpu, load),
         tokens_per_s=tokens / span_s,
         tokens_per_s_per_gpu=tokens / span_s / plan.gpus,
         requests_per_s=requests / span_s,

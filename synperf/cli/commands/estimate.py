@@ -37,6 +37,8 @@ def estimate(
     pp: Annotated[int, typer.Option(metavar="N", help="stages that share the layers")] = 1,
     ep: Annotated[int, typer.Option(metavar="N", help="groups of GPUs that hold other experts")] = 1,
     dp: Annotated[int, typer.Option(metavar="N", help="groups of --tp GPUs that share the requests")] = 1,
+    link: Annotated[str | None, typer.Option(metavar="NAME", help="what joins GPUs of a node, e.g. pcie4_host")] = None,
+    network: Annotated[str | None, typer.Option(metavar="NAME", help="what joins nodes, e.g. infiniband_ndr")] = None,
     isl: Annotated[int | None, typer.Option(metavar="TOKENS", help="of a prompt")] = None,
     osl: Annotated[int | None, typer.Option(metavar="TOKENS", help="of an answer; 1 by default")] = None,
     cached: Annotated[int, typer.Option(metavar="TOKENS", help="of each prompt that are in the cache already")] = 0,
@@ -63,9 +65,8 @@ def estimate(
     found = device(gpu, changes)
     with named("model"):
         described = of_name(model)
-    plan = Plan(
-        tp=tp, pp=pp, ep=ep, dp=dp, engine=engine, dtype=_format("dtype", dtype), kv_dtype=_format("kv-dtype", kv_dtype)
-    )
+    formats: dict[str, Any] = {"dtype": _format("dtype", dtype), "kv_dtype": _format("kv-dtype", kv_dtype)}
+    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, engine=engine, link=link, network=network, **formats)
     given = {"batch": batch, "batch-file": batch_file, "concurrency": concurrency, "request-rate": request_rate,
              "workload": workload}  # fmt: skip
     lengths = {"isl": isl, "osl": osl}
