@@ -1,1 +1,1 @@
-"""Calculators: one question each, answered from formulas that other rooms hold."""
+"""Questions that formulas answer, one file each."""

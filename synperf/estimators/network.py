@@ -131,7 +131,8 @@ def _made(n: Network) -> _Made:
     first[num:] /= np.diff(knots, axis=1).reshape(-1, 1)
     start = np.concatenate([n.low, n.knots[:, :-1].ravel()])
     times = [w.T.astype(np.float32, order="C").dot for w in (first, *n.weights[1:-1])]  # (units, inputs) each
-    width = np.concatenate([n.high - n.low, np.diff(n.knots, axis=1).ravel()])
+    cut = np.minimum(n.knots, n.high[n.encoded][:, None])  # where few values differ, knots go on beyond the range
+    width = np.concatenate([n.high - n.low, np.diff(cut, axis=1).ravel()])
     return _Made(
         one=_Shaped(start=start, width=width, layers=[list(zip(times, one, strict=True)) for one in biases]),
         many=_Shaped(

@@ -83,6 +83,8 @@ class Pass:
         return self.call(part, Gemm, m=self.tokens if m is None else m, n=n, k=k, dtype=dtype)
 
     def collective(self, part: str, operation: str, values: Number, ranks: int, **fields: Any) -> Named:
-        """A message of so many values of hidden states."""
-        size = values * int(self.dtype.bytes)
-        return self.call(part, Collective, operation=operation, bytes=size, ranks=ranks, **fields)
+        """A message of so many values of hidden states, over the plan's link and network."""
+        size, link, network = values * int(self.dtype.bytes), self.plan.link, self.plan.network
+        return self.call(
+            part, Collective, operation=operation, bytes=size, ranks=ranks, link=link, network=network, **fields
+        )

@@ -1,207 +1,92 @@
 """What iterations of an engine cost before factors: seconds of kernels and messages, from a few hundred predictions.
 
-Kernels that see new tokens alone are predicted for some numbers of tokens, the head for some numbers of requests that
-draw a token, attention of decodes over requests and length, attention of chunks over their number, tokens and share of
-the cache. Iterations are then read between these, thousands of them in a millisecond.
+They are read between points (`stage_costs`), thousands of them in a millisecond.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..api import predict
-from ..collectives import Collective
-from ..estimators import Estimate
 from ..hardware import GPU
-from ..models import Batch, Entry, Model, Plan, Requests, calls, stages
-from ..models.parts import BY_LENGTHS, BY_SAMPLED
-from .iterations import Floats, Iterations
-from .surface import Surface
-
-_PER_DOUBLING = 6  # points of the grid of tokens: kernels step with them
-_LEAST_CHUNK = 2.0  # one new token is a decode
-_SHARES = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 65.0, 257.0)  # tokens in the cache to new ones of a chunk
-Bools = npt.NDArray[np.bool_]
-Predict = Callable[[Any, GPU], Estimate]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
-    """The largest iterations that are asked about: new tokens, requests, and tokens of one in the cache."""
-
-    tokens: int
-    requests: int
-    length: int
+from ..models import Model, Plan, calls, stages
+from ..numeric import Number, where
+from .factors import Factors
+from .in_step import Predict, in_step
+from .iterations import Floats, Iterations, Run
+from .stage_costs import Extent, Part, StageCosts
 
 
 class StepCosts:
     """Costs of a model's iterations on the GPUs of a plan, of one of its `dp` groups and one micro-batch."""
 
     def __init__(
-        self,
-        model: Model,
-        plan: Plan,
-        gpu: GPU,
-        extent: Extent,
-        *,
-        padded: Sequence[int] = (),
-        origin: str | None = None,
-        estimate: Predict = predict,
-    ) -> None:
-        """`padded`: sizes that an engine pads batches of decodes to, for which it has CUDA graphs; `estimate` is what
-        predicts a call on a GPU.
+        self, model: Model, plan: Plan, gpu: GPU, extent: Extent, *, padded: Sequence[int] = (),
+        estimate: Predict = in_step,
+    ) -> None:  # fmt: skip
+        """`padded`: sizes that an engine pads batches of decodes to, for which it has CUDA graphs.
 
         Raises:
             FieldError: the plan does not go with the model.
             UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
         """
-        self._padded = np.array(sorted(padded), dtype=float)
-        estimate = partial(estimate, origin=origin) if origin else estimate
         spans = stages(model.num_layers, plan.pp)
         kinds = [(len(span), at == 0, at == plan.pp - 1) for at, span in enumerate(spans)]
-        self._stages = {
-            kind: _Stage(partial(calls, model, plan, stage=kinds.index(kind)), gpu, extent, estimate)
+        of_kind = {
+            kind: StageCosts(partial(calls, model, plan, stage=kinds.index(kind)), gpu, extent, padded, estimate)
             for kind in dict.fromkeys(kinds)
         }
-        self._order = kinds
+        self._counts = [(stage, kinds.count(kind)) for kind, stage in of_kind.items()]
 
     def columns(self, iterations: Iterations) -> Floats:
-        """Rows of an iteration's costs, one of each run, in the order of `factors.ITERATION`.
+        """Rows of an iteration's costs, one of each run, in the order of `factors.ITERATION`."""
+        rows = np.zeros(len(iterations))
+        return np.stack([one + rows for one in self._costs(iterations)], axis=1)
 
-        With several stages an iteration of one of the `pp` micro-batches takes as long as all stages, or as `pp` times
-        the slowest, for which the others wait, where that is more.
-        """
-        parts = {kind: stage.seconds(iterations, self._padded) for kind, stage in self._stages.items()}
-        total = sum((parts[kind] for kind in self._order), np.zeros((4, len(iterations))))
-        if len(self._order) > 1:
-            for found in parts.values():
-                slowest = len(self._order) * found
-                total = np.where(slowest.sum(axis=0) > total.sum(axis=0), slowest, total)
-        return _arranged(iterations, total)
+    def seconds(self, run: Run, factors: Factors) -> float:
+        """The time of an iteration of one run."""
+        return float(sum(one * factor for one, factor in zip(self._costs(run), factors.of_iterations(), strict=True)))
+
+    def parts(self, iterations: Iterations) -> dict[Part, Floats]:
+        """Seconds of each part in an iteration of each run, of all stages one after another."""
+        found: dict[Part, Floats] = {}
+        for stage, count in self._counts:
+            for part, seconds in stage.parts(iterations):
+                found[part] = found.get(part, np.zeros(len(iterations))) + count * seconds
+        return found
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the predictions rest on."""
-        return tuple(dict.fromkeys(said for stage in self._stages.values() for said in stage.assumptions))
+        return tuple(dict.fromkeys(said for stage, _ in self._counts for said in stage.assumptions))
+
+    def _costs(self, batch: Iterations | Run) -> list[Number]:
+        """Numbers, or columns.
+
+        With several stages an iteration of one of the `pp` micro-batches takes as long as all stages, or as `pp` times
+        the slowest, for which the others wait, where that is more.
+        """
+        found = [(stage.seconds(batch), count) for stage, count in self._counts]
+        total = [sum(one[at] * count for one, count in found) for at in range(len(found[0][0]))]
+        many = sum(count for _, count in found)
+        if len(found) > 1:
+            slowest = found[0][0]
+            for one, _ in found[1:]:
+                slowest = [where(sum(one) > sum(slowest), a, b) for a, b in zip(one, slowest, strict=True)]
+            is_more = many * sum(slowest) > sum(total)
+            total = [where(is_more, many * a, b) for a, b in zip(slowest, total, strict=True)]
+        return _arranged(batch, total)
 
 
-def _arranged(iterations: Iterations, seconds: Floats) -> Floats:
-    """Columns of `factors.ITERATION` from (kernels, attention of decodes, of chunks, messages)."""
+def _arranged(batch: Any, seconds: Sequence[Number]) -> list[Number]:
+    """In the order of `factors.ITERATION`, from (kernels, attention of decodes, of chunks, messages)."""
     kernels, of_decodes, of_chunks, messages = seconds
-    chunked = (iterations.chunks > 0).astype(float)
-    alone = 1.0 - chunked
-    decodes = iterations.decodes.astype(float)
-    attention = of_decodes + of_chunks
-    return np.stack([
+    chunked = 1.0 * (batch.chunks > 0)
+    alone, attention = 1.0 - chunked, of_decodes + of_chunks
+    return [
         alone * kernels, alone * attention, chunked * kernels, chunked * attention, messages,
-        alone, alone * decodes, chunked, chunked * decodes, iterations.prompt_tokens.astype(float),
-    ], axis=1)  # fmt: skip
-
-
-class _Stage:
-    """Tables of one stage of the pipeline."""
-
-    def __init__(self, run: Callable[[Batch], tuple[Entry, ...]], gpu: GPU, extent: Extent, estimate: Predict) -> None:
-        self._run, self._gpu, self._extent, self._estimate = run, gpu, extent, estimate
-        self.assumptions: tuple[str, ...] = ()
-        tokens = _stepped(_grid(1, max(extent.tokens, extent.requests), _PER_DOUBLING))
-        entries = self._run(Batch((Requests(count=tokens, kv_len=np.full(len(tokens), 64.0)),)))
-        self._kernels = self._table([tokens], [e for e in entries if not _elsewhere(e)])
-        self._messages = self._table([tokens], [e for e in entries if _is_message(e)])
-        self._head = self._table([tokens], [e for e in entries if e.part in BY_SAMPLED and not _is_message(e)])
-
-    def seconds(self, iterations: Iterations, padded: Floats) -> Floats:
-        """(kernels, attention of decodes, of chunks, messages) of an iteration of each run."""
-        decodes, chunks = iterations.decodes.astype(float), iterations.chunks.astype(float)
-        run = np.where(chunks > 0, decodes, _up_to(padded, decodes))
-        tokens = iterations.prompt_tokens + run
-        drawn = iterations.first_tokens + run
-        found = np.zeros((4, len(iterations)))
-        found[0] = _read(self._kernels, tokens > 0, tokens) + _read(self._head, drawn > 0, drawn)
-        if np.any(decodes > 0):
-            found[1] = _read(self._of_decodes, decodes > 0, decodes, iterations.decode_kv)
-        if np.any(chunks > 0):
-            found[2] = _read(self._of_chunks, chunks > 0, chunks, *_shape_of_chunks(iterations))
-        found[3] = _read(self._messages, tokens > 0, tokens)
-        return found
-
-    @cached_property
-    def _of_decodes(self) -> Surface | None:
-        requests, lengths = _grid(1, self._extent.requests, 2), _grid(16, self._extent.length, 1)
-        counts, kv_lens = (axis.ravel() for axis in np.meshgrid(requests, lengths, indexing="ij"))
-        return self._attention([requests, lengths], Requests(count=counts, kv_len=kv_lens))
-
-    @cached_property
-    def _of_chunks(self) -> Surface | None:
-        counts = _grid(1, min(self._extent.requests, self._extent.tokens // 2 + 1), 0.5)
-        tokens = _grid(_LEAST_CHUNK, self._extent.tokens, 1)
-        most = 2.0 * self._extent.length
-        shares = np.array([share for share in _SHARES if share * _LEAST_CHUNK <= most])
-        count, new, share = (axis.ravel() for axis in np.meshgrid(counts, tokens, shares, indexing="ij"))
-        length = np.maximum(np.round(new / count), _LEAST_CHUNK)
-        kept = np.maximum(length, np.minimum(np.round(length * share), most))
-        return self._attention([counts, tokens, shares], Requests(count=count, q_len=length, kv_len=kept))
-
-    def _attention(self, axes: list[Floats], requests: Requests) -> Surface | None:
-        return self._table(axes, [entry for entry in self._run(Batch((requests,))) if entry.part in BY_LENGTHS])
-
-    def _table(self, axes: list[Floats], entries: Sequence[Entry]) -> Surface | None:
-        if not entries:
-            return None
-        total = np.zeros([len(axis) for axis in axes])
-        for entry in entries:
-            found = self._estimate(entry.call, self._gpu)
-            self.assumptions = tuple(dict.fromkeys((*self.assumptions, *found.assumptions)))
-            total += entry.count * np.broadcast_to(found.time_s, total.size).reshape(total.shape)
-        return Surface(axes, total)
-
-
-def _elsewhere(entry: Entry) -> bool:
-    """Whether an entry is in another table than that of kernels by new tokens."""
-    return entry.part in BY_LENGTHS or entry.part in BY_SAMPLED or _is_message(entry)
-
-
-def _is_message(entry: Entry) -> bool:
-    return isinstance(entry.call, Collective)
-
-
-def _shape_of_chunks(iterations: Iterations) -> tuple[Floats, Floats]:
-    """New tokens of all chunks, and tokens in the cache to these: as many as have the same pairs in alike chunks."""
-    tokens = np.maximum(iterations.prompt_tokens, 1).astype(float)
-    length = tokens / np.maximum(iterations.chunks, 1)
-    before = np.maximum(iterations.chunk_pairs / tokens - length / 2, 0.0)
-    return tokens, 1.0 + before / length
-
-
-def _read(surface: Surface | None, where: Bools, *sizes: Floats) -> Floats:
-    if surface is None:
-        return np.zeros(len(where))
-    return np.where(where, surface.at(*(np.maximum(size, 1.0) for size in sizes)), 0.0)
-
-
-def _grid(least: float, most: float, per_doubling: float) -> Floats:
-    """Whole sizes from the least on until the largest is within, so many for each doubling."""
-    most = max(most, least * 2)
-    steps = int(np.ceil(np.log2(most / least) * per_doubling)) + 1
-    return np.unique(np.round(np.geomspace(least, most, steps)))
-
-
-def _stepped(grid: Floats) -> Floats:
-    """The grid, and on both sides of each power of two, where tiles and kernels change."""
-    powers = np.exp2(np.arange(np.floor(np.log2(grid[-1])) + 1))
-    return np.unique(np.concatenate((grid, powers, np.minimum(powers + 1, grid[-1]))))
-
-
-def _up_to(sizes: Floats, values: Floats) -> Floats:
-    """Each value, or the next of the sizes that it is padded to, where one is large enough."""
-    if not len(sizes):
-        return values
-    at = np.searchsorted(sizes, values)
-    padded = np.where(at < len(sizes), sizes[np.minimum(at, len(sizes) - 1)], values)
-    return np.where(values > 0, padded, 0.0)
+        alone, alone * batch.decodes, chunked, chunked * batch.decodes, 1.0 * batch.prompt_tokens,
+    ]  # fmt: skip

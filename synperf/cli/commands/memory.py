@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from ...calculators.memory import UTILIZATION
-from ...calculators.memory import memory as calculate
 from ...errors import FieldError, named
 from ...hardware import DType
 from ...kernels.fields import dtype_of
 from ...models import Plan
 from ...models import model as of_name
 from ...report import memory as report
+from ...serving.memory import UTILIZATION
+from ...serving.memory import memory as calculate
 from ...units import parse_quantity
 from ..arguments import AsJson, Changes, GpuName, device
 from ..show import show

@@ -4,7 +4,7 @@ import pytest
 
 import synperf
 from synperf import FieldError, Plan
-from synperf.calculators.memory import memory
+from synperf.serving.memory import memory
 
 H100 = synperf.gpu("h100_sxm")
 LLAMA = synperf.model("Llama-3.1-70B")
