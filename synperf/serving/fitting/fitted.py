@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from . import residual
 from .labels import Labels
@@ -48,3 +49,14 @@ def _residuals(
         krige(labels, np.log(target.ttft_s / ttft), residual.TTFT),
         krige(labels, np.log(target.tpot_s / tpot), residual.TPOT),
     )
+
+
+def left_out(
+    labels: Labels, features: Sequence[Features], target: Target, parts: Iterable[npt.NDArray[np.bool_]]
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Times of the points of each part by what is fitted to all others; nan of points in none."""
+    ttft, tpot = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for out in parts:
+        made = fit(labels.take(~out), [one.take(~out) for one in features], target.take(~out))
+        ttft[out], tpot[out] = made.times(labels.take(out), [one.take(out) for one in features])
+    return ttft, tpot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,10 @@ class Labels:
     def take(self, which: npt.NDArray[Any]) -> Labels:
         """The points that a mask or indices name."""
         return Labels(**{one.name: getattr(self, one.name)[which] for one in fields(self)})
+
+    def loading(self, loads: npt.NDArray[np.float64]) -> Labels:
+        """The same points at other loads."""
+        return replace(self, loads=loads)
 
     def keys(self, names: tuple[str, ...]) -> list[Key]:
         """What each point is, by some of the labels."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from .labels import FAMILY, FORMAT, RECIPE, STACK, VERSION, Labels, codes
 from .solve import Floats
@@ -67,12 +66,11 @@ TTFT = Covariance(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Residual:
-    """Measured points with their weights in the answer; `left_out` is what the others say of each of them."""
+    """Measured points with their weights in the answer."""
 
     covariance: Covariance
     labels: Labels
     weights: Floats
-    left_out: Floats
 
     def at(self, labels: Labels) -> Floats:
         """The logarithm of measured over modelled time that is expected of points."""
@@ -87,19 +85,17 @@ class Residual:
 
 def krige(labels: Labels, log_ratios: Floats, covariance: Covariance) -> Residual:
     """The residual of measured points; their logarithms of measured over modelled time are finite."""
-    weights, left_out = np.zeros(len(labels)), np.zeros(len(labels))
+    weights = np.zeros(len(labels))
     for rows in labels.groups(STACK).values():
         own = labels.take(rows)
-        weights[rows], left_out[rows] = _solved(covariance.between(own, own), log_ratios[rows], covariance.noise)
-    return Residual(covariance=covariance, labels=labels, weights=weights, left_out=left_out)
+        weights[rows] = _solved(covariance.between(own, own), log_ratios[rows], covariance.noise)
+    return Residual(covariance=covariance, labels=labels, weights=weights)
 
 
-def _solved(between: Floats, values: Floats, noise: float) -> tuple[Floats, Floats]:
-    """Weights, and the answers that leave each point out."""
+def _solved(between: Floats, values: Floats, noise: float) -> Floats:
     noises = np.full(len(values), noise)
     for _ in range(_ROUNDS):
         off = noises * np.linalg.solve(between + np.diag(noises), values)
         noises = noise * np.maximum(1.0, np.abs(off) / (_FITS * np.sqrt(noise)))
-    inverse: npt.NDArray[np.float64] = np.linalg.inv(between + np.diag(noises))
-    weights = inverse @ values
-    return weights, values - weights / np.diag(inverse)
+    found: Floats = np.linalg.solve(between + np.diag(noises), values)
+    return found

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import linear
-from ...api import predict
-from ...calculators.memory import memory
-from ...estimators import Estimate
 from ...hardware import GPU, gpu
 from ...measurements.points import Points, Setup
 from ...models import Model, Plan, model
 from ...models.formats import planned
+from .. import linear
+from ..capacity import capacity
+from ..engine import engine
+from ..factors import ITERATION, NAMES
+from ..in_step import Predict, in_step
 from ..iterations import Iterations
 from ..loop import serve
 from ..policy import ORDERS, Policy
-from ..step_costs import Extent, StepCosts
+from ..stage_costs import Extent
+from ..step_costs import StepCosts
 from ..workload import ClosedLoop
 from .solve import Features
 
-POLICIES = tuple(Policy(order=order, token_budget=budget) for order in ORDERS for budget in (2048, 8192, 16384))
 _MEAN_LENGTH = 0.9  # of the nominal one, where lengths are spread over 0.8 to 1
-Predict = Callable[[Any, GPU], Estimate]
+
+
+class Choice(NamedTuple):
+    """What of an engine's policy is chosen by how well it fits."""
+
+    order: str
+    token_budget: int
+
+    def of(self, engine_name: str) -> Policy:
+        """The policy of an engine, with this choice."""
+        return replace(engine(engine_name).policy, order=self.order, token_budget=self.token_budget)
+
+
+CHOICES = tuple(Choice(order, 8192) for order in ORDERS)  # budgets of 2048 and 16384 fit no better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,58 +104,63 @@ def format_of(which: Model, plan: Plan) -> str:
 
 
 def simulated(
-    points: Points, policies: Sequence[Policy] = POLICIES, *, estimate: Predict = predict,
+    points: Points, choices: Sequence[Choice] = CHOICES, *, estimate: Predict = in_step,
     told: Callable[[int], None] = lambda _: None,
 ) -> Simulated:  # fmt: skip
-    """Every point under every policy; `told` hears how many are done.
+    """Every point under every policy; `told` hears how many more are done.
 
     Raises:
-        PerfError: a model or GPU is not known, a plan does not go with its model, or a request can never fit.
+        PerfError: a model, GPU or engine is not known, or a plan does not go with its model.
     """
-    tpot, ttft = np.zeros((len(policies), len(points), 10)), np.zeros((len(policies), len(points), 13))
+    tpot = np.zeros((len(choices), len(points), len(ITERATION)))
+    ttft = np.zeros((len(choices), len(points), len(NAMES)))
     formats, limited = np.full(len(points), "", dtype=object), np.zeros(len(points), dtype=bool)
     schedules: dict[_Load, _Schedule] = {}
     for setup, rows in points.setups():
-        which, plan, device = model(setup.model), plan_of(setup), gpu(setup.gpu)
-        costs = StepCosts(which, plan, device, _extent(points, rows, policies), estimate=estimate)
-        formats[rows] = format_of(which, plan)
-        for row, room in zip(rows.tolist(), _rooms(points, rows, which, plan, device), strict=True):
-            limited[row] = room is not None and _kept(points, row) > room
-            for at, load in enumerate(_loads(points, row, policies, room)):
+        served = _Served.of(setup, estimate, _extent(points, rows, choices))
+        formats[rows] = format_of(served.model, served.plan)
+        for row in rows.tolist():
+            concurrency, isl, osl = (int(getattr(points, name)[row]) for name in ("concurrency", "isl", "osl"))
+            room = served.room(isl + osl)
+            limited[row] = room is not None and concurrency * (isl + osl / 2) * _MEAN_LENGTH > room
+            binds = room is not None and room < concurrency * (isl + osl)
+            for at, choice in enumerate(choices):
+                load = _Load(concurrency, isl, osl, choice.of(setup.engine), room if binds else None)
                 schedule = schedules.get(load) or schedules.setdefault(load, load.served())
-                found = schedule.weights.of(costs.columns(schedule.iterations))
+                found = schedule.weights.of(served.costs.columns(schedule.iterations))
                 tpot[at, row], ttft[at, row] = found.tpot, found.ttft
         told(len(rows))
-    features = tuple(Features(tpot=tpot[at], ttft=ttft[at]) for at in range(len(policies)))
+    features = tuple(Features(tpot=tpot[at], ttft=ttft[at]) for at in range(len(choices)))
     return Simulated(features=features, formats=formats, limited=limited)
 
 
-def _extent(points: Points, rows: npt.NDArray[np.int64], policies: Sequence[Policy]) -> Extent:
+def _extent(points: Points, rows: npt.NDArray[np.int64], choices: Sequence[Choice]) -> Extent:
+    """The largest iterations; a prompt that is longer than the budget runs alone where it cannot be cut."""
     return Extent(
-        tokens=max(policy.token_budget for policy in policies),
+        tokens=max(*(choice.token_budget for choice in choices), int(points.isl[rows].max())),
         requests=int(points.concurrency[rows].max()),
         length=int((points.isl + points.osl)[rows].max()),
     )
 
 
-def _loads(points: Points, row: int, policies: Sequence[Policy], room: int | None) -> Iterator[_Load]:
-    concurrency, isl, osl = (int(getattr(points, name)[row]) for name in ("concurrency", "isl", "osl"))
-    most = concurrency * (isl + osl)
-    for policy in policies:
-        yield _Load(concurrency, isl, osl, policy, room if room is not None and room < most else None)
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """What serves the points of one setup."""
 
+    model: Model
+    plan: Plan
+    gpu: GPU
+    costs: StepCosts
 
-def _kept(points: Points, row: int) -> float:
-    """Tokens of all requests at once, in the mean of the time that they are served."""
-    length = points.isl[row] + points.osl[row] / 2
-    return float(points.concurrency[row] * length * _MEAN_LENGTH)
+    @classmethod
+    def of(cls, setup: Setup, estimate: Predict, extent: Extent) -> _Served:
+        """The model, the plan and their costs."""
+        which, plan, device = model(setup.model), plan_of(setup), gpu(setup.gpu)
+        graphs = engine(setup.engine).graphs
+        return cls(which, plan, device, StepCosts(which, plan, device, extent, padded=graphs, estimate=estimate))
 
-
-def _rooms(
-    points: Points, rows: npt.NDArray[np.int64], which: Model, plan: Plan, device: GPU
-) -> Iterator[int | None]:  # fmt: skip
-    """Tokens that the cache holds, of requests as long as those of each row; None of models that keep none."""
-    for row in rows.tolist():
-        length = int(points.isl[row] + points.osl[row])
-        requests = memory(which, device, plan, seq=length).max_requests
-        yield None if requests is None else max(requests, 1) * length
+    def room(self, length: int) -> int | None:
+        """Tokens that the cache holds, of requests of that length; None of models that keep none."""
+        share = engine(str(self.plan.engine)).utilization
+        requests = capacity(self.model, self.gpu, self.plan, share, length).memory.max_requests
+        return None if requests is None else max(requests, 1) * length
