@@ -68,6 +68,14 @@ def relative_width(low: np.ndarray, high: np.ndarray, predicted: np.ndarray) -> 
     return float(np.median((high - low) / 2 / predicted))
 
 
+def share_within(limit: float, predicted: np.ndarray, measured: np.ndarray) -> float:
+    """Share of predictions whose absolute relative error is up to a limit.
+
+    Raises: as `signed_error`.
+    """
+    return float((np.abs(signed_error(predicted, measured)) <= limit).mean())
+
+
 def share_below(bound: np.ndarray, measured: np.ndarray) -> float:
     """Share of measurements below a bound that no measurement should be below."""
     _check(bound, measured)

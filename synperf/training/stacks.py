@@ -13,9 +13,9 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -28,10 +28,11 @@ from ..measurements.points import Points
 from ..models import model
 from ..serving.answer import Interval
 from ..serving.factors import NAMES, Factors
-from ..serving.fitting.fitted import Fit, fit, left_out
-from ..serving.fitting.labels import RECIPE, VERSION, Key, Labels
-from ..serving.fitting.simulated import CHOICES, Simulated, simulated
-from ..serving.fitting.solve import Floats, Target
+from ..serving.fitting.fitted import Fit, left_out
+from ..serving.fitting.labels import RECIPE, VERSION, Key
+from ..serving.fitting.served import Served
+from ..serving.fitting.simulated import CHOICES
+from ..serving.fitting.solve import Floats
 from ..serving.fitting.tree import Node
 from ..serving.stack_file import PATH, FittedLevel, Measured, Spread, StackFile
 from ..serving.stacks import size_of
@@ -42,43 +43,6 @@ _CENTRAL = (0.1, 0.9)
 _FOLDS = 5
 _DIGITS = 4
 Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Served:
-    """Points that the cache does not limit, with their labels and features."""
-
-    points: Points
-    labels: Labels
-    simulated: Simulated
-
-    @classmethod
-    def of(cls, points: Points) -> Served:
-        """Every point of those that the cache does not limit."""
-        found = simulated(points)
-        kept = ~found.limited
-        points, found = points.take(kept), found.take(kept)
-        return cls(points=points, labels=Labels.of(points, found.formats), simulated=found)
-
-    @property
-    def target(self) -> Target:
-        """What was measured."""
-        return Target(ttft_s=self.points.ttft_s, tpot_s=self.points.tpot_s)
-
-    def take(self, which: Bools) -> Served:
-        """The points of a mask."""
-        return Served(
-            points=self.points.take(which), labels=self.labels.take(which), simulated=self.simulated.take(which)
-        )
-
-    def fitted(self) -> Fit:
-        """What is fitted to all of them."""
-        return fit(self.labels, self.simulated.features, self.target)
-
-    def e2e_s(self, ttft_s: Floats, tpot_s: Floats) -> Floats:
-        """Time to the last token of answers of the nominal length."""
-        found: Floats = ttft_s + tpot_s * (self.points.osl - 1)
-        return found
 
 
 def record(served: Served, aside: Mapping[str, int]) -> StackFile:
@@ -136,7 +100,7 @@ def _spreads(training: Served) -> dict[str, Spread]:
 
 def hash_of(key: Key) -> int:
     """A number of a recipe that does not change from run to run."""
-    return silicon.crc32("|".join(key).encode())
+    return crc32("|".join(key).encode())
 
 
 def _spread(training: Served, parts: Sequence[Bools]) -> Spread:
@@ -190,7 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     try:
         points, aside = silicon.read(asked.data)
-        served = Served.of(points)
+        every = Served.of(points)
+        served = every.take(~every.simulated.limited)
         counts = Counter(aside) + Counter({"room": len(points) - len(served.points)})
         PATH.write_bytes(msgspec.json.format(msgspec.json.encode(record(served, counts)), indent=0) + b"\n")
     except PerfError as error:

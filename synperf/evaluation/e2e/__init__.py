@@ -1,0 +1,1 @@
+"""Errors of what requests see of whole models, on measured serving points."""
