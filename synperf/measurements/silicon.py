@@ -143,8 +143,9 @@ def _rule(row: Row, tested: set[Any], seen: set[Any]) -> str:
 def _structural() -> Mapping[str, Callable[[Row], bool]]:
     rules = _rules()
     return {
-        "rack": lambda row: row.stored["system"] in rules["racks"]["systems"]
-        or row.layout.tp * row.layout.dp > rules["most"]["gpus"],
+        "rack": lambda row: (
+            row.stored["system"] in rules["racks"]["systems"] or row.layout.tp * row.layout.dp > rules["most"]["gpus"]
+        ),
         "attention_dp": lambda row: row.layout.dp > 1,
     }
 

@@ -1,0 +1,1 @@
+"""Errors of estimates of whole models: on measured static batches."""
