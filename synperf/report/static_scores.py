@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..evaluation.e2e.static import PHASES, StaticReport, StaticRow, StaticScore
+from ..evaluation.e2e.static import ALL, PHASES, StaticReport, StaticRow, StaticScore
 from ..units import format_percent, format_time
 from .text import paragraphs, section, table
 
@@ -14,17 +14,16 @@ _HEADS = ("rows", *(f"{phase}, {name}" for phase in PHASES for name in ("mean", 
 def to_text(report: StaticReport) -> str:
     """Scores by each label for everything that was left out, others, the floor, and what is not used."""
     tables = [
-        _table(f"{label}, its {left_out} left out" if label == "all" else label, scores)
+        _table(f"{label}, {left_out}" if label == ALL else label, scores)
         for left_out, by_label in report.scores.items()
         for label, scores in by_label.items()
     ]
+    others = _table(f"others, {next(iter(report.scores))}, of the rows that they answer", report.others)
     floor = f"measured below the floor: {report.below_floor} of {len({row.name for row in report.rows})} batches"
     aside = [f"{count:,}: {reason}" for reason, count in report.set_aside.items()]
-    return paragraphs(
-        f"static batches of {report.source}", *tables, _table("others, on the rows that they answer", report.others),
-        section("whole batches", [_whole(row) for row in report.apart]), floor, section("rows set aside", aside),
-        _LEGEND,
-    )  # fmt: skip
+    whole = section("whole batches", [_whole(row) for row in report.apart])
+    title = f"static batches of {report.source}"
+    return paragraphs(title, *tables, others, whole, floor, section("rows set aside", aside), _LEGEND)
 
 
 def _table(name: str, scores: Sequence[StaticScore]) -> str:
@@ -44,6 +43,8 @@ def _whole(row: StaticRow) -> str:
 
 _LEGEND = (
     "Absolute relative errors of the prefill, of the median decode step and of the whole batch, against the median of "
-    "the repeats after the first. What was left out was seen by no fit of factors or of what boards sustain; kernels "
-    "and messages are predicted by weights and curves that saw no model run."
+    "the repeats after the first. What is out (the configuration alone, all of its GPU, or of its twins too) was seen "
+    "by no fit of factors or of what boards sustain; kernels and messages are predicted by weights and curves that saw "
+    "no model run. Others: what the source published of its model and of NeuSight; a roofline; a line over its two "
+    "bounds, fitted without what is out; the same load on the nearest GPU, scaled by the bounds."
 )

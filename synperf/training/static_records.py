@@ -57,7 +57,7 @@ def _provenance(priced: Priced, source: str, known: HeldOut, other: HeldOut) -> 
         "rows": f"{len(priced.runs)} configurations",
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "command": COMMAND,
-        **{f"{one.left_out} left out": _errors(one) for one in (known, other)},
+        **{one.left_out: _errors(one) for one in (known, other)},
     }
 
 

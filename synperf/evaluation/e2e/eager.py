@@ -8,7 +8,7 @@ Times of the operators come from the weights of NeuSight's rows, whose names of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +29,12 @@ from ...models import Entry, Model, Plan, calls, prefill
 from ..metrics import Errors
 
 ALL = "all"
-LABELS = (ALL, "mode", "gpu", "model")
+LABELS: Mapping[str, Callable[[EagerPass], str]] = {
+    ALL: lambda _: ALL,
+    "mode": lambda run: run.mode,
+    "gpu": lambda run: hardware.gpu(run.gpu).key,
+    "model": lambda run: run.model,
+}
 _CONFIGS = Path(__file__).with_name("configs")  # of NeuSight's own models
 _NAMES = {"opt_13": "opt-1.3b"}
 _FP32 = {"dtype": DType.FP32, "engine": "torch"}
@@ -38,7 +43,6 @@ _NOT_RUN = ("kv_append", "sampling")
 _HEAD_COPIES = 4  # queries, keys and values apart, results together
 _GELU = 8  # kernels of gelu_new, written out. Source: transformers, activations.py, NewGELUActivation
 _LAUNCHES = {"gpt2_large": _GELU, "gpt3_xl": _GELU, "gpt3_27": _GELU}  # of an activation
-_UNKNOWN = "no kernel of the engine for it on the GPU"
 
 
 class Operator(NamedTuple):
@@ -105,7 +109,7 @@ def report(source: str, answers: list[_Answer], set_aside: Mapping[str, int]) ->
 def _scores(answers: list[_Answer], label: str) -> Iterator[EagerScore]:
     groups: dict[str, list[_Answer]] = {}
     for one in answers:
-        groups.setdefault(ALL if label == ALL else str(getattr(one.run, label)), []).append(one)
+        groups.setdefault(LABELS[label](one.run), []).append(one)
     for name, group in sorted(groups.items()):
         both = [one for one in group if one.run.published_s is not None]
         yield EagerScore(

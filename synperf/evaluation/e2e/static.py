@@ -19,7 +19,7 @@ from ..metrics import Errors
 from .static_baselines import BASELINES, Others
 
 Floats = npt.NDArray[np.float64]
-CONFIGURATION, GPU, TWINS = LEFT_OUT = ("configuration", "GPU", "GPU and its twins")
+CONFIGURATION, GPU, TWINS = LEFT_OUT = ("configuration-out", "gpu-out", "twins-out")
 PHASES = ("prefill", "decode", "total")
 ALL = "all"
 LABELS: Mapping[str, Callable[[StaticRun], str]] = {

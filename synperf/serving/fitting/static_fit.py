@@ -7,7 +7,7 @@ everything else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -38,7 +38,8 @@ _PRIOR = Factors(decode_host_s=1.5e-3, prefill_host_s=3e-3)
 _SCALES = (0.5, 0.5, 0.5, 0.5, 0.5, 2e-3, 5e-6, 5e-3, 5e-6, 2e-7, _NONE, _NONE, _NONE)
 
 
-class Batches(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
     """Measured batches, a row each: what factors multiply in the prefill and in the mean decode step, and the times.
 
     `floors` are of both.
@@ -53,9 +54,9 @@ class Batches(NamedTuple):
 
     def take(self, which: Bools) -> Batches:
         """Some of them."""
-        return Batches(*(column[which] for column in self))
+        return Batches(*(getattr(self, one.name)[which] for one in fields(self)))
 
-    def __len__(self) -> int:  # of a NamedTuple it would be the number of fields
+    def __len__(self) -> int:
         return len(self.gpus)
 
 
