@@ -10,7 +10,7 @@ from .version import VERSION as __version__
 
 if TYPE_CHECKING:
     from . import hardware, models
-    from .api import explain, parse_call, predict, predict_file, tile_profile
+    from .api import estimate, explain, parse_call, predict, predict_file, tile_profile
     from .collectives import Collective
     from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
     from .estimators import Estimate
@@ -39,10 +39,13 @@ if TYPE_CHECKING:
     from .kernels.sparse_attention_call import SparseAttention
     from .kernels.transpose import Transpose
     from .models import Model, Plan, model
+    from .serving.answer import Forecast
+    from .serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch
 
 __all__ = [
     "GPU",
     "Attention",
+    "ClosedLoop",
     "Collective",
     "Conv",
     "Copy",
@@ -52,6 +55,7 @@ __all__ = [
     "Estimate",
     "FieldError",
     "FileFormatError",
+    "Forecast",
     "FusedMoe",
     "GeluMul",
     "Gemm",
@@ -61,21 +65,25 @@ __all__ = [
     "LinearAttention",
     "Mla",
     "Model",
+    "OpenLoop",
     "PerfError",
     "Plan",
     "PluginError",
     "Quantize",
     "Reduction",
+    "RequestTrace",
     "RmsNorm",
     "Rope",
     "Sampling",
     "SiluMul",
     "Softmax",
     "SparseAttention",
+    "StaticBatch",
     "Transpose",
     "UnknownNameError",
     "UnsupportedError",
     "__version__",
+    "estimate",
     "explain",
     "gpu",
     "gpus",
@@ -90,7 +98,7 @@ __all__ = [
     "what_if",
 ]
 _HOMES = {
-    "api": ("explain", "parse_call", "predict", "predict_file", "tile_profile"),
+    "api": ("estimate", "explain", "parse_call", "predict", "predict_file", "tile_profile"),
     "errors": ("FieldError", "FileFormatError", "PerfError", "PluginError", "UnknownNameError", "UnsupportedError"),
     "collectives": ("Collective",),
     "estimators": ("Estimate",),
@@ -120,6 +128,8 @@ _HOMES = {
     "kernels.sparse_attention_call": ("SparseAttention",),
     "kernels.transpose": ("Transpose",),
     "models": ("Model", "Plan", "model"),
+    "serving.answer": ("Forecast",),
+    "serving.workload": ("ClosedLoop", "OpenLoop", "RequestTrace", "StaticBatch"),
 }
 _ROOMS = ("hardware", "models")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

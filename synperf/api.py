@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .estimators.weights import Weights
     from .kernels.gemm_profile import TileProfile
     from .measurements.source import Key
+    from .models import Model, Plan
+    from .serving.answer import Forecast
+    from .serving.workload import Workload
 
     CalibrationSource = CalibrationFile | str | Path
     WeightsSource = Weights | str | Path
@@ -183,6 +186,28 @@ def _predict_table(
         predict, origin=origin, tiles=profile, calibration=_read(calibration), weights=_read_weights(weights)
     )
     return predict_table(table, Plan(estimate=estimate, device=_device, gpu=gpu))
+
+
+def estimate(
+    model: Model | str | Path, plan: Plan, workload: Workload, gpu: GPU | str | Path, *, origin: str | None = None
+) -> Forecast:
+    """What requests see of a model on a plan's GPUs under a load: TTFT, TPOT, throughput, and where the time goes.
+
+    `model` is one that was read, a name of the catalog, or a config.json. `workload` is one of `StaticBatch`,
+    `ClosedLoop`, `OpenLoop` and `RequestTrace`. Where the load does not fit into the memory, the answer has no times
+    and says what would fit. `origin` forces one estimator of kernels.
+
+    Raises:
+        UnknownNameError: no such GPU or model.
+        FieldError: the plan does not go with the model; a request can never fit; no such engine.
+        UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
+    """
+    from .models import model as of_name  # answers of kernels need neither
+    from .serving.estimate import estimate
+
+    if origin is not None and origin not in ORIGINS:
+        raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), ORIGINS)}")
+    return estimate(of_name(model), plan, workload, _device(gpu), origin=origin)
 
 
 def explain(

@@ -12,6 +12,7 @@ from .features import VERSION
 from .hardware import GPU
 from .kernels.base import Call
 from .kernels.gemm_call import Gemm
+from .kernels.gemm_tiles import bytes_per_k
 from .kernels.gemm_tiling import Tiling, choose
 from .numeric import Number, ceil_div, round_up
 
@@ -37,7 +38,7 @@ def vector(p: Call, gpu: GPU, tiling: Tiling | None = None) -> dict[str, Number]
     tasks = ceil_div(p.m, t.tile_m) * ceil_div(p.n, t.tile_n) * p.batch * t.split_k
     on_sm_max = ceil_div(tasks, gpu.num_sms)
     op = 2.0 * t.tile_m * t.tile_n * t.k_per_task
-    loads = (t.tile_m + t.tile_n) * t.k_per_task * p.dtype.bytes
+    loads = bytes_per_k(p.dtype, t.tile_m, t.tile_n) * t.k_per_task
     rate = gpu.flop_per_clk_per_sm(p.dtype)
     dram_clk, l2_clk = gpu.dram_bytes_per_s / gpu.clock_hz, gpu.l2_bytes_per_s / gpu.clock_hz
     unique = unique_load_bytes(p, t)
@@ -60,7 +61,7 @@ def vector(p: Call, gpu: GPU, tiling: Tiling | None = None) -> dict[str, Number]
 def unique_load_bytes(p: Gemm, t: Tiling) -> Number:
     """Bytes of A and B, each once, padded to whole tiles in m and n and whole steps in k."""
     rows, columns, depth = round_up(p.m, t.tile_m), round_up(p.n, t.tile_n), round_up(p.k, t.tile_k)
-    return p.batch * (rows + columns) * depth * p.dtype.bytes
+    return p.batch * bytes_per_k(p.dtype, rows, columns) * depth
 
 
 def efficiency(p: Gemm, gpu: GPU, measured_s: Number) -> Number:

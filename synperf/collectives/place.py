@@ -106,10 +106,8 @@ def _place(gpu: GPU, link: str | None, between: str | None, ranks: int, nodes: i
         UnsupportedError: nothing is known of the GPU's links.
         FieldError: ranks do not fit on one node, and no network is named; or they are not even on the nodes.
     """
-    named = catalog.link(link) if link else catalog.default_link(gpu)
+    named = catalog.within(link) if link else catalog.default_link(gpu)
     said: tuple[str, ...] = () if link else (f"link: {named.key}, that of {gpu.key} where none is named",)
-    if named.kind == catalog.NETWORK:
-        raise FieldError(f"link: {named.key} joins nodes; right would be network={named.key}, with a link beside it")
     count = _nodes(named, ranks) if nodes is None else nodes
     reached, beyond = _beyond(named, gpu, ranks // count)
     if ranks // count > reached.max_ranks:

@@ -470,8 +470,8 @@ def _ridges(gpus: Iterable[str], dtype: DType) -> tuple[float, float]:
 
 def _is_of_another_maker(maker: str, gpus: Iterable[str]) -> bool:
     """Whether those of the GPUs that the catalog has are all of other makers."""
-    makers = {hardware.gpu(key).maker for key in set(gpus) & set(hardware.keys())}
-    return bool(maker and makers) and maker not in makers
+    known = sorted(set(gpus) & set(hardware.keys()))
+    return bool(maker and known) and all(hardware.gpu(key).maker != maker for key in known)
 
 
 def _is_far(ridge: float, least: float, most: float) -> bool:

@@ -66,6 +66,19 @@ def link(name: str) -> Link:
     return found
 
 
+def within(name: str) -> Link:
+    """The link of that name, within a node.
+
+    Raises:
+        UnknownNameError: there is none.
+        FieldError: it joins nodes.
+    """
+    found = link(name)
+    if found.kind == NETWORK:
+        raise FieldError(f"link: {found.key} joins nodes; right would be network={found.key}, with a link beside it")
+    return found
+
+
 def links() -> tuple[Link, ...]:
     """Every link, by key."""
     return tuple(_read(key) for key in keys())

@@ -14,7 +14,8 @@ class Rates:
     """What one SM does per second at the published clock on each of its pipes, and the bounds of the whole GPU."""
 
     is_tensor: bool  # which pipe multiplies the format: tensor, or else FMA
-    value_bytes: float  # of one value of the format, without scales
+    value_bytes: float  # of one value of the format, of a weight in mixed formats, without scales
+    activation_bytes: float  # of one value that weights are multiplied by
     math_flop_per_s: float  # of one SM, on the pipe that multiplies the format
     fma_flop_per_s: float  # of one SM, beside the products
     xu_op_per_s: float
@@ -35,6 +36,7 @@ def rates(gpu: GPU, dtype: DType) -> Rates:
     return Rates(
         is_tensor=gpu.math_pipe(dtype) == "tensor",
         value_bytes=dtype.bytes,
+        activation_bytes=dtype.activations.bytes,
         math_flop_per_s=gpu.flop_per_clk_per_sm(dtype) * gpu.clock_hz,
         fma_flop_per_s=gpu.other_fma_flop_per_clk_per_sm(dtype) * gpu.clock_hz,
         xu_op_per_s=gpu.xu_op_per_clk_per_sm * gpu.clock_hz,

@@ -6,7 +6,6 @@ A file of one's own is named by its path; what an installed package offers as an
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -44,11 +43,12 @@ def of_type(call_type: type) -> KernelFamily | None:
 
 @cache
 def _of_type(call_type: type) -> KernelFamily | None:
-    """Families that are imported come first: a call of one that was asked for by name needs no other."""
-    modules = (sys.modules.get(f"{__name__}.{name}") for name in _module_names())
-    imported = (getattr(module, "FAMILY", None) for module in modules)
-    known = {kind.call_type: kind for kind in [*filter(None, imported), *LOADED.values()]}
-    return known.get(call_type) or {kind.call_type: kind for kind in families().values()}.get(call_type)
+    """A module that is called like the class, underscores aside, comes first: a call needs no other family."""
+    alike = {name.replace("_", ""): name for name in _module_names()}.get(call_type.__name__.lower())
+    found = getattr(import_module(f"{__name__}.{alike}"), "FAMILY", None) if alike else None
+    if isinstance(found, KernelFamily) and found.call_type is call_type:
+        return found
+    return {kind.call_type: kind for kind in families().values()}.get(call_type)
 
 
 def family(name: str) -> KernelFamily:

@@ -15,7 +15,7 @@ from ..scheduling import TaskGroups
 from ..scheduling.software import num_workers
 from .base import KernelFamily, Launch
 from .gemm_call import Gemm
-from .gemm_costs import PARTIAL_BYTES, operand_value_bytes
+from .gemm_costs import PARTIAL_BYTES, operand_value_bytes, widen_flop
 from .gemm_inputs import STEPPED, inputs, of_gpus, sizes, variant
 from .gemm_tiles import port_share_of_b
 from .gemm_tiling import Tiling, choose
@@ -83,15 +83,15 @@ def tasks(p: Gemm, gpu: GPU, t: Tiling) -> TaskGroups:
     outputs, split_k = rows * columns, t.split_k
     port_b_bytes = b_bytes * port_share_of_b(gpu, t.cluster_m)
     port_out_bytes = out_bytes + where(split_k > 1, PARTIAL_BYTES, 0.0)
-    math, r = 2.0 * tile_m * tile_n * k_per_task, rates(gpu, p.dtype)
+    math, widening, r = 2.0 * tile_m * tile_n * k_per_task, widen_flop(p.dtype, tile_n, k_per_task), rates(gpu, p.dtype)
     return TaskGroups(
         count=t.tasks,
         tensor_flop=math if r.is_tensor else 0.0,
-        fma_flop=0.0 if r.is_tensor else math,
+        fma_flop=widening if r.is_tensor else math + widening,
         load_bytes=(rows * (a_bytes / t.cluster_n) + columns * (b_bytes / t.cluster_m)) * (k / split_k),
         store_bytes=outputs * out_bytes / split_k,
         port_bytes=(rows * a_bytes + columns * port_b_bytes) * minimum(k_per_task, k) + outputs * port_out_bytes,
-        shared_bytes=(tile_m + tile_n) * k_per_task * r.value_bytes,
+        shared_bytes=(tile_m * r.activation_bytes + tile_n * r.value_bytes) * k_per_task,
         ctas_per_sm=t.ctas_per_sm,
         reduction_s=t.reduction_s,
     )

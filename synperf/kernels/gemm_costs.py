@@ -12,11 +12,15 @@ from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, floor, maximum, minimum, round_up, where
 from .fields import MAX_EXTENT
 from .gemm_call import Gemm
-from .gemm_tiles import Tile, build, default_tile_k, port_share_of_b, tiles
+from .gemm_tiles import Tile, build, bytes_per_k, port_share_of_b, step_of_k, tiles
 from .gemm_traits import Traits
 
 FEW = 64  # rows or columns that the ordinary tiles, of 64 and more, cannot fill
 PARTIAL_BYTES = 8.0  # a split-K partial sum is written once and read once, in fp32
+# A weight that is narrower than its activations is widened in registers by two multiply-adds, for its offset and its
+# scale; the masks and shifts before them run on the integer pipe. Source: vLLM, csrc/quantization/marlin/dequant.h;
+# CUTLASS, numeric_conversion.h.
+_WIDEN_FLOP = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,7 +87,7 @@ def candidates(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits) -> Cand
     Whoever keeps the least cost so far can pass over most of the others then; of tiles that are equal in cost and
     padding the last is meant.
     """
-    found = [_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in reversed(tiles(gpu, dtype))]
+    found = [_candidate(gpu, dtype, out_dtype, kernel, tile) for tile in reversed(tiles(gpu, dtype, kernel.shipped))]
     return Candidates.of(
         tuple(replace(c, spare_m=_shorter(c, found, "m"), spare_n=_shorter(c, found, "n")) for c in found)
     )
@@ -107,23 +111,27 @@ def given_candidates(
     Raises:
         UnsupportedError: no such tile, or it does not fit.
     """
-    k = tile_k or default_tile_k(gpu, dtype)
+    k = tile_k or step_of_k(gpu, dtype, kernel.shipped)
     shipped: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for t in tiles(gpu, dtype):
+    for t in tiles(gpu, dtype, kernel.shipped):
         shipped.setdefault((t.tile_m, t.tile_n), []).append((t.cluster_m, t.cluster_n))
     shapes = [(m, n) for m, n in shipped if tile_m in (None, m) and tile_n in (None, n)]
     if tile_m and tile_n:
         shapes = [(tile_m, tile_n)]
     if not shapes:
         raise UnsupportedError(f"tile: no known tile has {_part(tile_m, tile_n)}; give both tile_m and tile_n")
-    built = [build(gpu, dtype, m, n, k, *cluster) for m, n in shapes for cluster in shipped.get((m, n), [(1, 1)])]
+    built = [
+        build(gpu, dtype, m, n, k, *cluster, bool(kernel.shipped))
+        for m, n in shapes
+        for cluster in shipped.get((m, n), [(1, 1)])
+    ]
     fitting = reversed([tile for tile in built if tile is not None])
     found = tuple(replace(_candidate(gpu, dtype, out_dtype, kernel, tile), is_small=False) for tile in fitting)
     if not found:
         m, n = max(shapes)
         raise UnsupportedError(
-            f"tile: {m}x{n}x{k} does not fit {gpu.name}: two stages need {int(2 * (m + n) * k * dtype.bytes)} bytes of "
-            f"shared memory of the {gpu.shared_bytes_per_cta} that a CTA can have, or its registers do not fit"
+            f"tile: {m}x{n}x{k} does not fit {gpu.name}: two stages need {int(2 * bytes_per_k(dtype, m, n) * k)} bytes "
+            f"of shared memory of the {gpu.shared_bytes_per_cta} that a CTA can have, or its registers do not fit"
         )
     return Candidates.of(found)
 
@@ -135,8 +143,8 @@ def _part(tile_m: int | None, tile_n: int | None) -> str:
 def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: Tile) -> Candidate:
     a_bytes, b_bytes = value_bytes(dtype)
     l2_s, port_s = 1 / gpu.l2_bytes_per_s, 1 / gpu.l2_port_bytes_per_s  # per byte
-    math_s = 2.0 * tile.tile_m * tile.tile_n / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz
-    shared_s = (tile.tile_m + tile.tile_n) * dtype.bytes / gpu.shared_bytes_per_clk_per_sm / gpu.clock_hz
+    math_s, shared_bytes = _math_s(gpu, dtype, tile), bytes_per_k(dtype, tile.tile_m, tile.tile_n)
+    shared_s = shared_bytes / gpu.shared_bytes_per_clk_per_sm / gpu.clock_hz
     step_s, row_s, column_s = max(math_s, shared_s), a_bytes / tile.cluster_n * l2_s, b_bytes / tile.cluster_m * l2_s
     own_s = step_s / (tile.tile_m * tile.tile_n) / gpu.num_sms
     return Candidate(
@@ -154,6 +162,18 @@ def _candidate(gpu: GPU, dtype: DType, out_dtype: DType, kernel: Traits, tile: T
     )  # fmt: skip
 
 
+def _math_s(gpu: GPU, dtype: DType, tile: Tile) -> float:
+    """One value of k in one task, on the slower of the pipes that multiply and that widen weights, or on the one."""
+    math_s = 2.0 * tile.tile_m * tile.tile_n / gpu.flop_per_clk_per_sm(dtype) / gpu.clock_hz
+    widen_s: float = widen_flop(dtype, tile.tile_n, 1) / gpu.other_fma_flop_per_clk_per_sm(dtype) / gpu.clock_hz
+    return max(math_s, widen_s) if gpu.math_pipe(dtype) == "tensor" else math_s + widen_s
+
+
+def widen_flop(dtype: DType, tile_n: Number, k: Number) -> Number:
+    """FLOP of the FMA pipe that widen the weights of one task, where they are narrower than activations."""
+    return _WIDEN_FLOP * tile_n * k if dtype.is_mixed else 0.0
+
+
 @lru_cache(maxsize=64)
 def value_bytes(dtype: DType) -> tuple[float, float]:
     """Bytes of one value of A and of B with its share of the scales."""
@@ -161,6 +181,10 @@ def value_bytes(dtype: DType) -> tuple[float, float]:
         return dtype.bytes + 1 / 16, dtype.bytes + 1 / 16
     if dtype is DType.FP8_BLOCK:  # fp32 scales: 1 x 128 blocks of A, 128 x 128 blocks of B
         return dtype.bytes + 4 / 128, dtype.bytes + 4 / 128**2
+    if dtype in (DType.MXFP4, DType.MXFP4_FP8):  # an 8-bit exponent per 32 values; OCP, Microscaling Formats 1.0
+        return dtype.activations.bytes + (1 / 32 if dtype is DType.MXFP4_FP8 else 0.0), dtype.bytes + 1 / 32
+    if dtype in (DType.INT4, DType.INT4_FP8):  # a bf16 scale per 128 weights, the usual group of GPTQ and AWQ
+        return dtype.activations.bytes, dtype.bytes + 2 / 128
     return dtype.bytes, dtype.bytes
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
@@ -72,14 +73,22 @@ class Tile:
     occupancy: Occupancy
 
 
+class Shipped(NamedTuple):
+    """The tiles that one kernel is built with, on mma.sync whatever the architecture: (tile_m, tile_n), and tile_k."""
+
+    sides: tuple[tuple[int, int], ...]
+    tile_k: int
+
+
 @lru_cache(maxsize=256)
-def tiles(gpu: GPU, dtype: DType) -> tuple[Tile, ...]:
-    """Every tile that fits this GPU in this format."""
+def tiles(gpu: GPU, dtype: DType, shipped: Shipped | None = None) -> tuple[Tile, ...]:
+    """Every tile that fits this GPU in this format, of those that the kernel ships, else of its architecture's."""
+    tile_k = step_of_k(gpu, dtype, shipped)
     found = [
         tile
-        for tile_m, tile_n, clusters in _shapes(gpu, dtype)
+        for tile_m, tile_n, clusters in _shapes(gpu, dtype, shipped)
         for cluster_m, cluster_n in clusters
-        if (tile := build(gpu, dtype, tile_m, tile_n, default_tile_k(gpu, dtype), cluster_m, cluster_n)) is not None
+        if (tile := build(gpu, dtype, tile_m, tile_n, tile_k, cluster_m, cluster_n, bool(shipped))) is not None
     ]
     if not found:
         limits = (
@@ -111,17 +120,37 @@ def default_tile_k(gpu: GPU, dtype: DType) -> int:
     """Values of k in one step: a 64-byte row of shared memory, since Hopper a 128-byte one (its widest swizzle)."""
     if gpu.math_pipe(dtype) == "fma":
         return _FMA_TILE_K
-    return int((64 if gpu.cc < (9, 0) else 128) / dtype.bytes)
+    return int((64 if gpu.cc < (9, 0) else 128) / dtype.activations.bytes)
+
+
+def step_of_k(gpu: GPU, dtype: DType, shipped: Shipped | None) -> int:
+    """Values of k in one step of a kernel: its own, else `default_tile_k`."""
+    return shipped.tile_k if shipped else default_tile_k(gpu, dtype)
+
+
+def bytes_per_k(dtype: DType, rows: Number, columns: Number) -> Number:
+    """Bytes of A and B for one value of k; weights narrower than activations stay so until they are in registers."""
+    return rows * dtype.activations.bytes + columns * dtype.bytes
 
 
 @lru_cache(maxsize=4096)
 def build(
-    gpu: GPU, dtype: DType, tile_m: int, tile_n: int, tile_k: int, cluster_m: int = 1, cluster_n: int = 1
+    gpu: GPU,
+    dtype: DType,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    cluster_m: int = 1,
+    cluster_n: int = 1,
+    mma_sync: bool = False,
 ) -> Tile | None:
-    """The tile with as many stages as fit, or None where not even two do, or no SM could hold one CTA."""
-    stage = int((tile_m + tile_n) * tile_k * dtype.bytes)
+    """The tile with as many stages as fit, or None where not even two do, or no SM could hold one CTA.
+
+    `mma_sync`: built so on architectures too whose libraries have other kernels.
+    """
+    stage, persistent = int(bytes_per_k(dtype, tile_m, tile_n) * tile_k), is_persistent(gpu, dtype) and not mma_sync
     stages = min(_MAX_STAGES, gpu.shared_bytes_per_cta // max(stage, 1))
-    threads, registers = _threads_and_registers(gpu, tile_m, tile_n, is_persistent(gpu, dtype))
+    threads, registers = _threads_and_registers(gpu, tile_m, tile_n, persistent)
     if stages < _LEAST_STAGES or registers > gpu.max_registers_per_thread or threads > gpu.max_threads_per_cta:
         return None
     resident = occupancy(gpu, threads, registers, stages * stage)
@@ -129,12 +158,16 @@ def build(
         return None
     return Tile(
         tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, cluster_m=cluster_m, cluster_n=cluster_n, stages=stages,
-        threads=threads, registers=registers, shared_bytes=stages * stage, persistent=is_persistent(gpu, dtype),
+        threads=threads, registers=registers, shared_bytes=stages * stage, persistent=persistent,
         occupancy=resident,
     )  # fmt: skip
 
 
-def _shapes(gpu: GPU, dtype: DType) -> tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]:
+def _shapes(
+    gpu: GPU, dtype: DType, shipped: Shipped | None
+) -> tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]:
+    if shipped:
+        return tuple((m, n, _ALONE) for m, n in shipped.sides)
     if is_persistent(gpu, dtype):
         return _HOPPER if gpu.cc[0] == 9 else _BLACKWELL
     shapes = _MMA_SYNC if gpu.maker == NVIDIA else (_LARGEST_OF_OTHERS, *_MMA_SYNC)

@@ -10,12 +10,13 @@ from ..hardware import GPU
 from ..numeric import Number, ceil_div
 from ..scheduling import TaskGroups
 from .base import KernelFamily, Launch
+from .gemm_costs import value_bytes
 from .grouped_gemm_call import GroupedGemm
 from .grouped_gemm_inputs import inputs
 from .moe_kernels import moe_kernel
 from .moe_listed import of_counts
 from .moe_loads import Loads, of_busiest_rank
-from .moe_tiles import Pass, Tiling, choose, tasks, value_bytes
+from .moe_tiles import Pass, Tiling, choose, tasks
 from .one_by_one import Experts
 
 _RESULT_BYTES = 2.0  # bf16

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..hardware import GPU
 from ..numeric import Number, ceil_div
+from .gemm_costs import value_bytes
 from .grouped_gemm_call import GroupedGemm
 from .moe_loads import of_busiest_rank
 from .moe_power_law import BLOCKS
-from .moe_tiles import value_bytes
 
 _COLUMNS = 128  # of the fixed tiles
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..hardware import GPU
 from ..numeric import Number, ceil_div, maximum
+from .gemm_costs import value_bytes
 from .moe_call import FusedMoe
 from .moe_kernels import MoeKernel, first_pass_only
 from .moe_loads import Loads
-from .moe_tiles import Pass, value_bytes
+from .moe_tiles import Pass
 
 RESULT_BYTES = 2.0  # bf16, in which every engine's kernels write the rows of both passes
 

@@ -19,13 +19,13 @@ from ..errors import UnsupportedError
 from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, is_array, maximum, minimum, where
 from ..scheduling import TaskGroups
+from .gemm_costs import value_bytes
 from .gemm_tiles import Tile, build, default_tile_k
 from .moe_kernels import MoeKernel
 from .moe_loads import Loads
 
 # The tiles that Triton configurations, CUTLASS and TRT-LLM Gen ship for grouped products: rows by columns.
 _SHAPES = ((16, 128), (32, 128), (64, 128), (64, 256), (128, 128), (128, 256))
-_FP32_GROUP = 4 / 128  # bytes per value: an fp32 scale per 128 values
 
 
 class Pass(NamedTuple):
@@ -53,19 +53,6 @@ class Tiling:
     choice: Choice
     source: str
     tile: Tile | None
-
-
-def value_bytes(dtype: DType) -> tuple[float, float]:
-    """Bytes of one activation and of one weight with its share of the scales."""
-    if dtype is DType.FP8_BLOCK:  # 1 x 128 and 128 x 128 blocks
-        return dtype.bytes + _FP32_GROUP, dtype.bytes + _FP32_GROUP / 128
-    if dtype is DType.NVFP4:  # an fp8 scale per 16 values
-        return dtype.bytes + 1 / 16, dtype.bytes + 1 / 16
-    if dtype in (DType.MXFP4, DType.MXFP4_FP8):  # an 8-bit exponent per 32 values; OCP, Microscaling Formats 1.0
-        return dtype.activations.bytes + (1 / 32 if dtype is DType.MXFP4_FP8 else 0.0), dtype.bytes + 1 / 32
-    if dtype in (DType.INT4, DType.INT4_FP8):  # a bf16 scale per 128 weights, the usual group of GPTQ and AWQ
-        return dtype.activations.bytes, dtype.bytes + 2 / 128
-    return dtype.bytes, dtype.bytes
 
 
 def choose(passes: Sequence[Pass], loads: Loads, gpu: GPU, dtype: DType, kernel: MoeKernel) -> Tiling:

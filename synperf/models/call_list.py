@@ -71,10 +71,10 @@ class Pass:
 
         A small kernel that an engine has none of its own for is that of the default engine.
         """
-        engine = self.plan.engine
-        if engine is not None and issubclass(kind, MemoryCall) and not has_kernel(kind.FAMILY, engine):
+        engine, dtype = self.plan.engine, fields.get("dtype", self.dtype)
+        if engine is not None and issubclass(kind, MemoryCall) and not has_kernel(kind.FAMILY, engine, dtype):
             engine = None
-        return Named(part, kind(**{"dtype": self.dtype, "engine": engine, **fields}))
+        return Named(part, kind(**{"dtype": dtype, "engine": engine, **fields}))
 
     def gemm(self, part: str, layer: Layer, name: str, n: Number, k: Number, m: Number = None) -> Named:
         """A product with the weight of that name, in the format that it is stored in; of all tokens, or of `m`."""
@@ -83,6 +83,8 @@ class Pass:
         return self.call(part, Gemm, m=self.tokens if m is None else m, n=n, k=k, dtype=dtype)
 
     def collective(self, part: str, operation: str, values: Number, ranks: int, **fields: Any) -> Named:
-        """A message of so many values of hidden states."""
-        size = values * int(self.dtype.bytes)
-        return self.call(part, Collective, operation=operation, bytes=size, ranks=ranks, **fields)
+        """A message of so many values of hidden states, over the plan's link and network."""
+        size, link, network = values * int(self.dtype.bytes), self.plan.link, self.plan.network
+        return self.call(
+            part, Collective, operation=operation, bytes=size, ranks=ranks, link=link, network=network, **fields
+        )

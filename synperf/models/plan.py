@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FieldError, UnknownNameError
-from ..hardware import DType
+from ..hardware import DType, links
 from ..kernels.dispatch import engines
 from ..kernels.fields import dtype_of, name_of, whole
 
@@ -23,10 +23,12 @@ class Plan:
     ranks share each. `dtype` is that of weights and products, `kv_dtype` of the cache; where they are left out the
     checkpoint says them. With `dp` above 1 tokens go to their experts by `dispatch`: all of them to all ranks
     (all_gather), or each to its own (all_to_all). `split_vocab`: ranks share tables of words in a step too, and hand
-    each other what they lack. `distribution` is how tokens fall on experts.
+    each other what they lack. `distribution` is how tokens fall on experts. `link` joins the GPUs of a node and
+    `network` the nodes, as fields of collectives.
 
     Raises:
         FieldError: a field is not what it should be.
+        UnknownNameError: no link or network has that name.
     """
 
     tp: int = 1
@@ -39,6 +41,8 @@ class Plan:
     dispatch: str = DISPATCHES[0]
     split_vocab: bool = False
     distribution: str = "balanced"
+    link: str | None = None
+    network: str | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -49,6 +53,9 @@ class Plan:
                 put(self, name, dtype_of(name, getattr(self, name)))
         if self.engine is not None:
             put(self, "engine", _engine(name_of("engine", self.engine)))
+        for name, named in (("link", links.within), ("network", links.network)):
+            if getattr(self, name) is not None:
+                put(self, name, named(name_of(name, getattr(self, name))).key)
         if self.dispatch not in DISPATCHES:
             raise FieldError(f"dispatch must be one of {', '.join(DISPATCHES)}, got {str(self.dispatch)[:60]!r}")
         if self.ranks_per_stage % self.ep:

@@ -18,15 +18,19 @@ def to_dict(found: Memory) -> dict[str, Any]:
 def to_text(found: Memory) -> str:
     """What takes memory of each GPU, and what fits."""
     head = f"{found.model} on {counted(found.gpus, 'GPU')} of {found.gpu}: {_verdict(found)}"
-    taken = [
+    return paragraphs(head, taken(found), section("assumptions", found.assumptions))
+
+
+def taken(found: Memory) -> str:
+    """What takes memory of each GPU, a line each."""
+    return labelled([
         ("parameters", f"{found.parameters:,}"),
         ("weights", f"{_size(found.weights_bytes)} on each GPU"),
         ("activations", _size(found.activations_bytes)),
         ("cache", _cache(found)),
         ("usable", f"{_size(found.usable_bytes)} of {_size(found.capacity_bytes)}"),
         ("fits", _fits(found)),
-    ]
-    return paragraphs(head, labelled(taken), section("assumptions", found.assumptions))
+    ])  # fmt: skip
 
 
 def _verdict(found: Memory) -> str:

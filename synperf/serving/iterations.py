@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,9 +53,10 @@ class Iterations:
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Iterations:
         """Rows as columns."""
-        columns = zip(*runs, strict=True) if runs else ((),) * len(Run._fields)
         kinds = (np.float64 if one.type == "Floats" else np.int64 for one in fields(cls))
-        return cls(*(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
+        rows = zip(*runs, strict=True) if runs else ((),) * len(Run._fields)
+        columns: list[Any] = [np.array(row, dtype=kind) for row, kind in zip(rows, kinds, strict=True)]
+        return cls(*columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class Memory:
 
     `max_tokens` fit in the cache at once, over all requests of a group of ranks; an encoder keeps none. With `seq` and
     `batch`, `kv_bytes` is what so many requests of that length keep, windows and states as they are; `max_requests` of
-    that length fit.
+    that length fit. `overhead_bytes` is what the engine leaves to others.
     """
 
     model: str
@@ -41,6 +41,7 @@ class Memory:
     kv_bytes_per_token: float
     kv_bytes_per_token_per_gpu: float
     activations_bytes: float
+    overhead_bytes: float
     capacity_bytes: float
     usable_bytes: float
     fits: bool
@@ -85,6 +86,7 @@ def memory(
         kv_bytes_per_token=kv_bytes_per_token(stored),
         kv_bytes_per_token_per_gpu=per_gpu,
         activations_bytes=activations,
+        overhead_bytes=gpu.dram_bytes - usable,
         capacity_bytes=gpu.dram_bytes,
         usable_bytes=usable,
         fits=left >= (kept or 0.0),

@@ -15,8 +15,9 @@ class Policy:
 
     `order`: "mixed" runs requests in decode and chunks of prompts in one iteration, decodes first; "prefill_first" runs
     waiting prompts alone, and decodes only where no prompt can run. `token_budget` are new tokens of an iteration, of
-    each of the `dp` groups; `chunked` says whether a prompt may be cut to fit it (else a prompt longer than the budget
-    runs alone). `max_requests` run at once. `block_tokens` of the cache are taken at a time.
+    each of the `dp` groups; `chunked` says whether a prompt may be cut to fit it (else one that is longer than the
+    budget, or than what decodes leave of it, runs alone). `max_requests` run at once, and no more than the budget has
+    tokens. `block_tokens` of the cache are taken at a time.
 
     Raises:
         FieldError: a field is not what it should be.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
+from bisect import bisect_left, bisect_right, insort
 
 
 class Room:
@@ -13,19 +12,18 @@ class Room:
     counts iterations of decode: so what all of them take is known at any clock without a look at each.
     """
 
-    __slots__ = ("_block", "_blocks", "_decodes", "_parts", "_prompts", "_whole")
+    __slots__ = ("_block", "_blocks", "_parts", "_prompts", "_whole")
 
     def __init__(self, max_tokens: int | None, block_tokens: int) -> None:
         self._block = block_tokens
         self._blocks = None if max_tokens is None else max_tokens // block_tokens
         self._prompts = 0  # blocks of prompts that are not yet in decode
-        self._decodes = 0
         self._whole = 0  # sum over requests in decode of the whole blocks of phase + block - 1
-        self._parts: Counter[int] = Counter()  # and how many of them have each remainder
+        self._parts: list[int] = []  # and the remainders, in order
 
     def fits(self, tokens: int, clock: int) -> bool:
         """Whether a prompt of that many tokens has room while the others are as they are at that clock."""
-        return self._blocks is None or self._used(clock) - -tokens // self._block <= self._blocks
+        return self._has(clock, -(-tokens // self._block))
 
     def hold(self, tokens: int) -> None:
         """Takes the blocks of a prompt."""
@@ -37,32 +35,29 @@ class Room:
 
     def join(self, phase: int) -> None:
         """A request in decode takes blocks from now on."""
-        self._count(phase, 1)
+        if self._blocks is not None:
+            whole, part = divmod(phase + self._block - 1, self._block)
+            self._whole += whole
+            insort(self._parts, part)
 
     def leave(self, phase: int) -> None:
         """Gives back the blocks of a request in decode."""
-        self._count(phase, -1)
+        if self._blocks is not None:
+            whole, part = divmod(phase + self._block - 1, self._block)
+            self._whole -= whole
+            del self._parts[bisect_left(self._parts, part)]
 
     def last(self, clock: int, most: int) -> int:
         """The last clock from `clock` to `most` at which there is room for all; `clock` where there is none later."""
-        blocks = self._blocks
-        if blocks is None or self._used(most) <= blocks:
+        if self._has(most):
             return most
-        return clock + bisect_right(range(clock + 1, most), blocks, key=self._used)
+        return clock + bisect_right(range(clock + 1, most), False, key=lambda at: not self._has(at))
 
-    def _count(self, phase: int, sign: int) -> None:
+    def _has(self, clock: int, more: int = 0) -> bool:
+        """Whether there is room at that clock for so many blocks more."""
         if self._blocks is None:
-            return
-        whole, part = divmod(phase + self._block - 1, self._block)
-        self._whole += sign * whole
-        self._decodes += sign
-        self._parts[part] += sign
-        if not self._parts[part]:
-            del self._parts[part]
-
-    def _used(self, clock: int) -> int:
-        """Blocks that are taken at that clock."""
+            return True
         whole, part = divmod(clock, self._block)
-        late = self._block - part  # remainders from here on make one more block
-        more = sum(count for remainder, count in self._parts.items() if remainder >= late)
-        return self._prompts + self._whole + self._decodes * whole + more
+        decodes = len(self._parts)
+        begun = decodes - bisect_left(self._parts, self._block - part)  # their remainders make one block more
+        return self._prompts + self._whole + decodes * whole + begun + more <= self._blocks

@@ -19,13 +19,11 @@ from ..hardware import GPU
 from ..models import Batch, Entry, Model, Plan, Requests, calls
 from ..models.parts import BY_LENGTHS
 from ..numeric import Number, is_array, maximum
+from .answer import ATTENTION, COLLECTIVES, DECODE, HOST, KERNELS, PREFILL
 from .factors import ITERATION, Factors
 from .in_step import Predict, in_step
 from .static_load import Listed, Span, Uniform
 
-PREFILL, DECODE = PHASES = ("prefill", "decode")
-HOST = "host"
-KERNELS, ATTENTION, MESSAGES = "kernels", "attention", "collectives"
 _ADDED = ("time_s", "low_s", "high_s", "floor_s")
 _COUNTED = ("host_s", "request_s", "token_s")  # factors of what `Static.counts` counts
 _NO_FACTORS = Factors()
@@ -241,13 +239,13 @@ def _together(one: Part, other: Part) -> Part:
 
 def _kind(entry: Entry) -> str:
     if isinstance(entry.call, Collective):
-        return MESSAGES
+        return COLLECTIVES
     return ATTENTION if entry.part in BY_LENGTHS else KERNELS
 
 
 def _factor(one: Part) -> str:
     """The name of a part's factor."""
-    return MESSAGES if one.kind == MESSAGES else f"{one.phase}_{one.kind}"
+    return COLLECTIVES if one.kind == COLLECTIVES else f"{one.phase}_{one.kind}"
 
 
 def _host(phase: str, time_s: Number) -> Part:

@@ -12,6 +12,8 @@ from synperf.kernels.attention_call import Attention
 from synperf.kernels.linear_attention_call import LinearAttention
 from synperf.models import Batch, Plan, Requests, calls, catalog, decode, prefill
 
+from .test_config import written
+
 ARXIV_8 = [2648, 3740, 3761, 3866, 3777, 3508, 3227, 3439]
 ARXIV_16 = [3846, 1704, 3594, 2039, 2048, 2790, 2131, 2168, 1340, 1180, 1739, 2750, 2633, 2243, 194, 2753]
 ONE_OF_EACH = [next(iter(family.models)) for family in catalog.families().values()]
@@ -244,6 +246,44 @@ def test_ranks_share_the_products_evenly_but_for_what_every_rank_holds(name):
         return sum(e.count * e.call.batch * e.call.m * e.call.n * e.call.k for e in found if e.part != "lm_head")
 
     assert flop(1) / 2 <= flop(2) <= flop(1)
+
+
+def test_every_collective_goes_over_the_links_of_the_plan():
+    plan = Plan(tp=2, pp=2, dp=2, ep=4, split_vocab=True, link="nvlink_bridge", network="roce_100")
+    found = [e.call for e in listed("Qwen3-30B-A3B", plan, decode([100])) if isinstance(e.call, Collective)]
+    assert {call.operation for call in found} == {"all_reduce", "all_gather", "reduce_scatter", "send_recv"}
+    assert {(call.link, call.network) for call in found} == {("nvlink_bridge", "roce_100")}
+
+
+def test_a_bridge_is_faster_than_pcie_and_that_than_the_way_through_host_memory():
+    def of_link(link):
+        entries = listed("Llama-2-7b-hf", Plan(tp=2, link=link), prefill([2048]))
+        sent = [e for e in entries if isinstance(e.call, Collective)]
+        return sum(e.count * synperf.predict(e.call, "rtx_3090").time_s for e in sent)
+
+    bridge, peers, host = (of_link(link) for link in ("nvlink_bridge", "pcie4", "pcie4_host"))
+    assert bridge < peers < host
+    assert of_link(None) == peers  # that of the card where none is named
+
+
+@pytest.mark.parametrize("method", ["awq", "gptq"])
+@pytest.mark.parametrize("name", ["google/gemma-3-27b-it", "Qwen/Qwen3.6-27B", "mistralai/Mixtral-8x7B-v0.1"])
+def test_a_checkpoint_in_int4_has_a_time_on_two_small_cards(tmp_path, name, method):
+    config = config_of(name) | {"quantization_config": {"quant_method": method, "bits": 4, "group_size": 128}}
+    model, plan = models.model(written(tmp_path, config)), Plan(tp=2, engine="vllm", link="nvlink_bridge")
+    assert models.weights_bytes(model, plan) < 24e9
+    for batch in (prefill([2048]), decode([2048])):
+        entries = calls(model, plan, batch)
+        assert {e.call.dtype for e in entries if e.part in ("qkv", "o", "down", "experts")} == {"int4"}
+        for entry in entries:
+            assert synperf.predict(entry.call, "rtx_3090").time_s > 0, entry.part
+
+
+def config_of(name):
+    """The config.json that the catalog has of a model."""
+    families = catalog.families().values()
+    found = (one for f in families for key, one in f.models.items() if name in (key, *one.aliases))
+    return next(found).config
 
 
 def test_a_stage_that_is_not_there_is_named():

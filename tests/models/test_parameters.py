@@ -123,6 +123,18 @@ def test_parameters_are_those_of_the_checkpoint_to_the_digit(name):
     assert total(name) == PUBLISHED[name]
 
 
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("huggyllama/llama-7b", "meta-llama/Llama-2-7b-hf"),
+        ("Qwen/Qwen3.6-27B", "Qwen/Qwen3.5-27B"),
+        ("Mixtral-8x7B", "mistralai/Mixtral-8x7B-v0.1"),
+    ],
+)
+def test_models_of_one_shape_have_one_total(alias, name):
+    assert total(alias) == total(name)
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_parameters_are_about_what_the_model_is_named_after(name):
     assert total(name) == pytest.approx(NAMED[name], rel=0.01)

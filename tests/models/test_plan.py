@@ -5,6 +5,7 @@ import re
 import pytest
 
 from synperf import FieldError, models
+from synperf.errors import UnknownNameError
 from synperf.models import Plan, check, stages
 
 
@@ -38,6 +39,24 @@ def test_a_plan_that_cannot_be_is_refused(name, plan, message):
 def test_fields_of_a_plan_are_checked(fields, message):
     with pytest.raises(FieldError, match=re.escape(message)):
         Plan(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "message"),
+    [
+        ({"link": "nvlink_brige"}, UnknownNameError, "no link named 'nvlink_brige'; nearest: nvlink_bridge"),
+        ({"link": "roce_100"}, FieldError, "link: roce_100 joins nodes; right would be network=roce_100"),
+        ({"link": 4}, FieldError, "link"),
+        ({"network": "nvlink4"}, UnknownNameError, "no network named 'nvlink4'"),
+    ],
+)
+def test_links_of_a_plan_are_named_ones(fields, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        Plan(**fields)
+
+
+def test_a_link_of_a_plan_is_read_by_any_of_its_names():
+    assert (Plan(link="PCIE4-no-P2P").link, Plan(network="RoCE 100").network) == ("pcie4_host", "roce_100")
 
 
 @pytest.mark.parametrize(

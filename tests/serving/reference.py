@@ -178,3 +178,17 @@ def load(isl, osl, cached=None, arrived_s=None, clients=None):
         arrived_s=np.zeros(len(isl)) if arrived_s is None else np.array(arrived_s),
         clients=clients,
     )
+
+
+def seconds_of_row(one):
+    """The time of an iteration of the reference: linear, so that a mean of tokens has the mean time."""
+    return 1.0 + 0.01 * sum(tokens for tokens, _ in one["chunks"]) + _decode_s(len(one["decodes"]), sum(one["decodes"]))
+
+
+def seconds_of_run(run):
+    """The same of a run, or of columns of them."""
+    return 1.0 + 0.01 * run.prompt_tokens + _decode_s(run.decodes, run.decodes * run.decode_kv)
+
+
+def _decode_s(count, tokens):
+    return 0.001 * count + 0.0001 * tokens

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from synperf import gpu, predict
+from synperf import gpu
 from synperf.models import Batch, Plan, Requests, calls, model
-from synperf.serving.factors import ITERATION
-from synperf.serving.iterations import Iterations
-from synperf.serving.step_costs import Extent, StepCosts
+from synperf.serving.factors import ITERATION, Factors
+from synperf.serving.in_step import in_step
+from synperf.serving.iterations import Iterations, Run
+from synperf.serving.stage_costs import Extent
+from synperf.serving.step_costs import StepCosts
 
 EXTENT = Extent(tokens=8192, requests=256, length=8192)
 PLANS = [
@@ -46,7 +48,7 @@ def exact_s(name: str, plan: Plan, case: tuple[int, int, int, int, int]) -> floa
     requests = [Requests(count=chunks, q_len=new, kv_len=kept)] if chunks else []
     requests += [Requests(count=decodes, kv_len=length)] if decodes else []
     entries = calls(model(name), plan, Batch(tuple(requests)))
-    return float(sum(entry.count * predict(entry.call, "h200_sxm").time_s for entry in entries))
+    return float(sum(entry.count * in_step(entry.call, gpu("h200_sxm")).time_s for entry in entries))
 
 
 @pytest.mark.parametrize(("name", "plan"), PLANS)
@@ -85,3 +87,14 @@ def test_stages_of_a_pipeline_wait_for_the_slowest() -> None:
         for pp in (1, 2)
     )
     assert two.columns(at)[0, :5].sum() > one.columns(at)[0, :5].sum()
+
+
+def test_one_run_costs_what_its_row_does() -> None:
+    name, plan = PLANS[1]
+    costs = StepCosts(model(name), plan, gpu("h200_sxm"), EXTENT, padded=(1, 64, 256))
+    factors = Factors(decode_host_s=1e-3, prefill_token_s=1e-6, decode_kernels=0.9)
+    columns = iterations(*CASES)
+    runs = [Run(*(getattr(columns, field)[at].item() for field in Run._fields)) for at in range(len(CASES))]
+    np.testing.assert_allclose(
+        [costs.seconds(run, factors) for run in runs], costs.columns(columns) @ factors.of_iterations(), rtol=1e-9
+    )

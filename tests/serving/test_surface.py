@@ -27,3 +27,10 @@ def test_below_the_least_size_stands_its_value() -> None:
 
 def test_a_size_of_one_point_does_not_matter() -> None:
     assert Surface([np.array([2.0])], np.array([5.0])).at(np.array([1.0, 99.0])).tolist() == pytest.approx([5.0, 5.0])
+
+
+def test_one_point_is_that_of_a_column() -> None:
+    x, y, z = np.array([1.0, 3.0, 10.0]), np.array([2.0, 64.0]), np.array([1.0, 2.0, 5.0])
+    surface = Surface([x, y, z], np.random.default_rng(1).uniform(1, 9, (3, 2, 3)))
+    at = np.random.default_rng(2).uniform(0.5, 100, (3, 50))
+    np.testing.assert_allclose([surface.at(*one) for one in at.T.tolist()], surface.at(*at), rtol=1e-12)

@@ -1,0 +1,1 @@
+"""Questions that formulas answer, one file each."""
