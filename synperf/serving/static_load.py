@@ -136,7 +136,9 @@ def _span(requests: list[tuple[int, int]], first: int, last: int) -> Span:
 def _chunked(waiting: list[tuple[int, int]], budget: int) -> Iterator[Batch]:
     """Prompts in order, cut so that no iteration has more new tokens than the budget."""
     whole("token_budget", budget)
-    left, drawn, chunks = budget, [], []
+    drawn: list[tuple[int, int]] = []
+    chunks: list[tuple[int, int]] = []
+    left = budget
     for new, length in waiting:
         done = length - new
         while done < length:

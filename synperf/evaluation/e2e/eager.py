@@ -37,8 +37,8 @@ LABELS: Mapping[str, Callable[[EagerPass], str]] = {
 }
 _CONFIGS = Path(__file__).with_name("configs")  # of NeuSight's own models
 _NAMES = {"opt_13": "opt-1.3b"}
-_FP32 = {"dtype": DType.FP32, "engine": "torch"}
-_PRODUCT = {**_FP32, "kernel": "torch_fp32"}
+_FP32: Mapping[str, Any] = {"dtype": DType.FP32, "engine": "torch"}
+_PRODUCT: Mapping[str, Any] = {**_FP32, "kernel": "torch_fp32"}
 _NOT_RUN = ("kv_append", "sampling")
 _HEAD_COPIES = 4  # queries, keys and values apart, results together
 _GELU = 8  # kernels of gelu_new, written out. Source: transformers, activations.py, NewGELUActivation
@@ -49,7 +49,7 @@ class Operator(NamedTuple):
     """An operator of a pass, and how often it is there."""
 
     call: Any
-    count: int
+    times: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +126,9 @@ def _columns(group: list[_Answer], predicted: list[float]) -> tuple[np.ndarray, 
 
 def _answer(run: EagerPass) -> _Answer:
     gpu, found = hardware.gpu(run.gpu), operators(run)
-    estimates = [(predict(_on(one.call, gpu), gpu), one.count) for one in found]
+    estimates = [(predict(_on(one.call, gpu), gpu), one.times) for one in found]
     return _Answer(
-        run, sum(one.time_s * count for one, count in estimates), sum(one.floor_s * count for one, count in estimates)
+        run, sum(one.time_s * times for one, times in estimates), sum(one.floor_s * times for one, times in estimates)
     )
 
 
@@ -186,9 +186,9 @@ def backward(one: Operator) -> Iterator[Operator]:
     """The operators of the gradients of an operator's inputs and weights."""
     call = one.call
     if isinstance(call, Gemm):
-        yield Operator(replace(call, n=call.k, k=call.n), one.count)
-        yield Operator(replace(call, m=call.k, k=call.m), one.count)
+        yield Operator(replace(call, n=call.k, k=call.n), one.times)
+        yield Operator(replace(call, m=call.k, k=call.m), one.times)
     elif isinstance(call, Elementwise):
-        yield Operator(replace(call, inputs=call.inputs + 1), one.count)
+        yield Operator(replace(call, inputs=call.inputs + 1), one.times)
     else:
         yield one

@@ -133,7 +133,7 @@ def held_out(priced: Priced, left_out: str) -> HeldOut:
         fit = priced.fitted(~which)
         batches = priced.at(fit.limits).take(which)
         predicted[which] = _with_total(*fit.times(batches), steps)
-        floors[which] = _with_total(*batches.floors.T, steps)
+        floors[which] = _with_total(batches.floors[:, 0], batches.floors[:, 1], steps)
     return HeldOut(left_out=left_out, runs=runs, measured=measured(runs), predicted=predicted, floors=floors)
 
 

@@ -20,9 +20,10 @@ from ...hardware import GPU
 from ...hardware.power import Power, is_measured, power
 from ...measurements.static_batches import StaticRun
 from ...models import Plan
+from ..answer import DECODE, PREFILL
 from ..factors import ITERATION, NAMES, Factors
 from ..in_step import in_step
-from ..static import DECODE, PREFILL, Static, static
+from ..static import Static, static
 from ..static_load import Listed
 from .solve import Features, Prior, Target, fit
 
@@ -177,7 +178,8 @@ def _log_factor(columns: Floats, values: Floats, measured_s: Floats) -> Floats:
     """Logarithm of what is left of measured times without messages, over predicted ones."""
     messages = columns[:, _MESSAGES] * values[_MESSAGES]
     rest: Floats = _times(columns, values, 1.0) - messages
-    return np.log(np.maximum(measured_s - messages, 0.5 * rest) / rest)
+    found: Floats = np.log(np.maximum(measured_s - messages, 0.5 * rest) / rest)
+    return found
 
 
 def key_of(run: StaticRun) -> str:

@@ -24,7 +24,7 @@ PASS = EagerPass(
 
 def count(found: list[Operator], kind: type, **fields: object) -> int:
     return sum(
-        one.count
+        one.times
         for one in found
         if isinstance(one.call, kind) and all(getattr(one.call, name) == value for name, value in fields.items())
     )
@@ -47,18 +47,18 @@ def test_logits_are_of_all_tokens_and_sums_are_operators_of_their_own() -> None:
 
 def test_an_activation_is_as_many_launches_as_it_is_written_in() -> None:
     few, many = (list(forward(model("gpt2-large"), 4, 1024, launches)) for launches in (1, 8))
-    assert sum(one.count for one in many) - sum(one.count for one in few) == 7 * 36
+    assert sum(one.times for one in many) - sum(one.times for one in few) == 7 * 36
 
 
 def test_a_product_has_two_of_the_same_work_backward() -> None:
     first, second = backward(Operator(Gemm(m=2, n=3, k=5), 4))
-    assert (first.call.m, first.call.n, first.call.k, first.count) == (2, 5, 3, 4)
+    assert (first.call.m, first.call.n, first.call.k, first.times) == (2, 5, 3, 4)
     assert (second.call.m, second.call.n, second.call.k) == (5, 3, 2)
 
 
 def test_training_is_forward_and_backward() -> None:
     inference, training = (operators(PASS.__class__(**_fields(mode))) for mode in (INFERENCE, TRAINING))
-    flop = [sum(2 * one.count * one.call.m * one.call.n * one.call.k * one.call.batch for one in found
+    flop = [sum(2 * one.times * one.call.m * one.call.n * one.call.k * one.call.batch for one in found
                 if isinstance(one.call, Gemm)) for found in (inference, training)]  # fmt: skip
     assert flop[1] == 3 * flop[0]
 
