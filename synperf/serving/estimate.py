@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import Any
@@ -10,15 +11,18 @@ from ..api import predict
 from ..hardware import GPU
 from ..models import Model, Plan
 from .alike import alike
-from .answer import Forecast
+from .answer import Forecast, Interval, Times
 from .capacity import Capacity, capacity
 from .engine import DEFAULT, Engine, engine
 from .factors import Factors
 from .in_step import in_step
 from .load import times_of
+from .static_record import Spreads, fitted
 from .static_times import static_times
 from .step_costs import StepCosts
 from .workload import StaticBatch, Workload
+
+_BARE = "none, as one estimator of kernels was asked for: kernels and messages alone"
 
 
 def estimate(model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: str | None = None) -> Forecast:
@@ -38,13 +42,28 @@ def estimate(model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: 
     }  # fmt: skip
     if not room.fits:
         return Forecast(**told, times=None, would_fit=room.would_fit, assumptions=room.assumptions)
-    factors, kernels = Factors(), partial(in_step, estimate=partial(predict, origin=origin))
+    kernels = partial(in_step, estimate=partial(predict, origin=origin))
+    known = None if origin else fitted(gpu)
+    factors = known.factors if known else Factors()
     if isinstance(workload, StaticBatch):
         times, said = static_times(model, plan, gpu, workload, serving, factors, kernels)
+        if known:
+            times = _with_intervals(times, known.spreads)
     else:
         costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, estimate=kernels)
         times, said = times_of(workload, plan, serving.policy, factors, costs, room.max_tokens)
+    told["origin"] = known.said if known else _BARE
     return Forecast(**told, times=times, assumptions=alike((*room.assumptions, *said)))
+
+
+def _with_intervals(times: Times, spreads: Spreads) -> Times:
+    """The times with what measured static batches lie between around them."""
+    return replace(
+        times,
+        ttft_interval=Interval(*spreads.prefill),
+        tpot_interval=Interval(*spreads.decode) if times.tpot else None,
+        e2e_interval=Interval(*(spreads.total if times.tpot else spreads.prefill)),
+    )
 
 
 def _capacity(model: Model, gpu: GPU, plan: Plan, workload: Workload, serving: Engine) -> Capacity:

@@ -68,8 +68,8 @@ def fitted(gpu: GPU) -> Fitted:
     known = record()
     common, own = Factors(**known.factors), known.gpus.get(gpu.key)
     if own is None:
-        return Fitted(common, known.other, "factors: of static batches on other GPUs")
-    said = f"factors: of static batches, {own.loads} of them on this GPU"
+        return Fitted(common, known.other, "of static batches on other GPUs")
+    said = f"of static batches, {own.loads} of them on this GPU"
     return Fitted(of_gpu(common, own.prefill, own.decode), known.known, said)
 
 

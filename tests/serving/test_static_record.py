@@ -9,7 +9,7 @@ from synperf.serving.static_record import fitted, of_gpu, record
 
 def test_a_measured_gpu_has_factors_of_its_own_and_says_so() -> None:
     found = fitted(hardware.gpu("h20"))
-    assert found.said == f"factors: of static batches, {record().gpus['h20'].loads} of them on this GPU"
+    assert found.said == f"of static batches, {record().gpus['h20'].loads} of them on this GPU"
     assert found.factors.decode_kernels == pytest.approx(
         record().factors["decode_kernels"] * record().gpus["h20"].decode
     )
@@ -18,7 +18,7 @@ def test_a_measured_gpu_has_factors_of_its_own_and_says_so() -> None:
 def test_another_gpu_has_those_of_all_and_wider_intervals() -> None:
     found, known = fitted(hardware.gpu("b200_sxm")), record().known
     assert found.factors == Factors(**record().factors)
-    assert found.said == "factors: of static batches on other GPUs"
+    assert found.said == "of static batches on other GPUs"
     assert found.spreads.total.low <= known.total.low < 1 < known.total.high <= found.spreads.total.high
 
 
