@@ -28,7 +28,7 @@ class Points:
     """Points in rows, as columns of one length.
 
     `model` is a name of the catalog, `family` what it is kin to, `dtype` the format of weights where it is not that of
-    the checkpoint (empty: it is); `precision` is what the source calls it. `source` names whose measurements they are.
+    the checkpoint (empty: it is). `source` names whose measurements they are.
     `concurrency` clients ask at once; `isl` and `osl` are nominal tokens of prompt and answer. `ttft_s` and `tpot_s`
     are means over all requests, those of the start among them.
     """
@@ -37,7 +37,6 @@ class Points:
     model: npt.NDArray[Any]
     family: npt.NDArray[Any]
     dtype: npt.NDArray[Any]
-    precision: npt.NDArray[Any]
     gpu: npt.NDArray[Any]
     engine: npt.NDArray[Any]
     version: npt.NDArray[Any]

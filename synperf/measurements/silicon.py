@@ -161,9 +161,7 @@ def _listed(row: Row) -> str:
 
 def _points(rows: list[Row]) -> Points:
     formats = [_format(row.stored) for row in rows]
-    own = _columns(rows, {
-        "name": "id", "precision": "precision", "gpu": "system", "engine": "backend", "version": "backend_version",
-    })  # fmt: skip
+    own = _columns(rows, {"name": "id", "gpu": "system", "engine": "backend", "version": "backend_version"})
     return Points(
         **own,
         **{name: _texts(one[name] for one in formats) for name in ("model", "family", "dtype")},

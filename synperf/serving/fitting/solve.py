@@ -14,13 +14,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from ..factors import NAMES, Factors
+from ..factors import ITERATION, NAMES, Factors
 
 Floats = npt.NDArray[np.float64]
-ITERATION_FACTORS = 10
+ITERATION_FACTORS = len(ITERATION)
 FLUSHES = (0.0, 1.0, 4.0, 12.0, 24.0)  # starts: the error has several dips over the flush
 _STEPS = 25
-_SWEEPS = 60
+_HOLDS = 60
+_NO_GAIN = 1e-9
 _LEAST_ERROR = 0.01  # relative; below it errors count as squared
 _FLUSH = NAMES.index("first_flush")
 
@@ -29,7 +30,8 @@ _FLUSH = NAMES.index("first_flush")
 class Features:
     """What factors multiply in mean times of points, a row each: seconds and counts, in the order of `NAMES`.
 
-    `tpot` has a column for each factor of an iteration; `ttft` these, and 1 and the mean prompt's tokens.
+    `tpot` has a column for each factor of an iteration, `ttft` for each factor; that of the flush is the share of
+    requests with several tokens, and is multiplied by the time between tokens too.
     """
 
     tpot: Floats
@@ -46,7 +48,8 @@ class Features:
         """Mean times to the first token and between tokens with factors in the order of `NAMES`, alike or by row."""
         values = np.broadcast_to(values, (len(self), len(NAMES)))
         tpot = (self.tpot * values[:, :ITERATION_FACTORS]).sum(axis=1)
-        return (self.ttft * values[:, :_FLUSH]).sum(axis=1) + values[:, _FLUSH] * tpot, tpot
+        flushed = self.ttft[:, _FLUSH] * values[:, _FLUSH] * tpot
+        return (self.ttft[:, :_FLUSH] * values[:, :_FLUSH]).sum(axis=1) + flushed, tpot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,13 +78,16 @@ class Prior:
 
 
 def general() -> Prior:
-    """What is expected of any engine, in the order of `NAMES`. Source: fits of the study in docs/serving/fitting.md."""
+    """What is expected of any engine, in the order of `NAMES`: what fits of three engines came to, as orders of
+    magnitude (kernels 0.5 to 1.1 of predicted ones, 0.3 to 1.5 ms of the host for an iteration and 5 to 14 us for a
+    request, 5 to 30 ms and up to 2 us for each token of the prompt before the first token).
+    """
     center = Factors(
-        decode_host_s=5e-4, decode_request_s=8e-6, prefill_host_s=2e-3, prefill_request_s=8e-6, prefill_token_s=0.0,
+        decode_host_s=5e-4, decode_request_s=1e-5, prefill_host_s=2e-3, prefill_request_s=1e-5, prefill_token_s=0.0,
         first_constant_s=1.5e-2, first_token_s=5e-7, first_flush=1.0,
     )  # fmt: skip
-    scale = (0.5, 0.5, 0.5, 0.5, 0.5, 2e-3, 2e-5, 5e-3, 2e-5, 5e-6, 3e-2, 2e-6, 15.0)
-    return Prior(center=np.array([getattr(center, name) for name in NAMES]), scale=np.array(scale))
+    scale = (0.5, 0.5, 0.5, 0.5, 0.5, 2e-3, 3e-6, 5e-3, 3e-6, 5e-6, 3e-2, 2e-6, 15.0)
+    return Prior(center=np.array([getattr(center, name) for name in NAMES]), scale=np.array(scale), weight=2.0)
 
 
 def fit(features: Features, target: Target, prior: Prior, flushes: Iterable[float] = FLUSHES) -> tuple[Floats, float]:
@@ -117,9 +123,12 @@ def _distance(values: Floats, prior: Prior) -> float:
 def _step(features: Features, target: Target, prior: Prior, values: Floats) -> Floats:
     """Weighted least squares about the last values."""
     ttft, tpot = features.times(values)
-    rows_first = np.column_stack([features.ttft, tpot]) / target.ttft_s[:, None]
-    rows_first[:, :ITERATION_FACTORS] += values[_FLUSH] * features.tpot / target.ttft_s[:, None]
-    aim_first = 1 + values[_FLUSH] * tpot / target.ttft_s
+    share = features.ttft[:, _FLUSH:] * values[_FLUSH]
+    rows_first = features.ttft.copy()
+    rows_first[:, _FLUSH] *= tpot
+    rows_first[:, :ITERATION_FACTORS] += share * features.tpot
+    rows_first /= target.ttft_s[:, None]
+    aim_first = 1 + share[:, 0] * tpot / target.ttft_s
     rows_between = np.zeros((len(tpot), len(NAMES)))
     rows_between[:, :ITERATION_FACTORS] = features.tpot / target.tpot_s[:, None]
     rows, aim = np.vstack([rows_first, rows_between]), np.concatenate([aim_first, np.ones(len(tpot))])
@@ -128,16 +137,24 @@ def _step(features: Features, target: Target, prior: Prior, values: Floats) -> F
     scaled = rows * prior.scale
     normal = scaled.T @ (weights[:, None] * scaled) + prior.weight * np.eye(len(NAMES))
     right = scaled.T @ (weights * aim) + prior.weight * prior.center / prior.scale
-    return non_negative(normal, right, values / prior.scale) * prior.scale
+    return non_negative(normal, right) * prior.scale
 
 
-def non_negative(normal: Floats, right: Floats, start: Floats) -> Floats:
-    """The x of at least 0 that makes x'Ax / 2 - b'x least, by coordinate descent; A is positive definite."""
-    x = np.maximum(start, 0.0)
-    for _ in range(_SWEEPS):
-        before = x.copy()
-        for i in range(len(x)):
-            x[i] = max(0.0, x[i] + (right[i] - normal[i] @ x) / normal[i, i])
-        if np.abs(x - before).max() < 1e-6 * max(1.0, np.abs(x).max()):
+def non_negative(normal: Floats, right: Floats) -> Floats:
+    """The x of at least 0 that makes x'Ax / 2 - b'x least; A is positive definite.
+
+    Those that would be below 0 are held there, and let go again where that makes it less.
+    Source: Lawson and Hanson, "Solving Least Squares Problems", 1974, chapter 23, with several held at once.
+    """
+    free, x = np.ones(len(right), dtype=bool), np.zeros(len(right))
+    for _ in range(_HOLDS):
+        x = np.zeros(len(right))
+        x[free] = np.linalg.solve(normal[np.ix_(free, free)], right[free])
+        if np.any(x < 0):
+            free &= x > 0
+            continue
+        gain = np.where(free, 0.0, right - normal @ x)
+        if gain.max() <= _NO_GAIN * np.abs(right).max():
             break
-    return x
+        free[gain.argmax()] = True
+    return np.maximum(x, 0.0)

@@ -1,0 +1,99 @@
+"""The file of fitted stacks that ships: factors by level, what they leave by recipe, and how far both are off."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from .answer import Interval
+from .factors import Factors
+from .fitting.labels import Labels
+from .fitting.residual import Covariance, Residual
+from .policy import Policy
+
+PATH = Path(__file__).with_name("stacks.json")
+LEVELS = ("engine", "stack", "family", "recipe")  # the nearest that was measured
+
+
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """Measured over predicted times of points of a level, by fits that saw none of them: their central 80 %."""
+
+    ttft: Interval
+    tpot: Interval
+    e2e: Interval
+    points: int
+
+
+class FittedLevel(msgspec.Struct, frozen=True, kw_only=True):
+    """Factors of an engine, of a stack (with `gpu` and `source`), or of a family on it."""
+
+    engine: str
+    gpu: str = ""
+    source: str = ""
+    family: str = ""
+    factors: Factors
+    policy: Policy
+    points: int
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it is of, from the engine on."""
+        return tuple(name for name in (self.engine, self.gpu, self.source, self.family) if name)
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """Points of one version of a recipe: concurrency, prompt and answer, and the weights of their residuals."""
+
+    engine: str
+    gpu: str
+    source: str
+    family: str
+    format: str
+    tp: int
+    ep: int
+    version: str
+    loads: tuple[tuple[int, int, int], ...]
+    ttft: tuple[float, ...]
+    tpot: tuple[float, ...]
+
+
+class StackFile(msgspec.Struct, frozen=True, kw_only=True):
+    """`families` has the size of a model (`size_of`) and the name of its kin; `spreads` are by `LEVELS`."""
+
+    provenance: dict[str, str]
+    families: dict[str, str]
+    spreads: dict[str, Spread]
+    ttft: Covariance
+    tpot: Covariance
+    levels: tuple[FittedLevel, ...]
+    measured: tuple[Measured, ...]
+
+    def residuals(self) -> tuple[Residual, Residual]:
+        """Those of the times to the first token and between tokens."""
+        labels = self._labels()
+        return (
+            _residual(self.ttft, labels, [weight for one in self.measured for weight in one.ttft]),
+            _residual(self.tpot, labels, [weight for one in self.measured for weight in one.tpot]),
+        )
+
+    def _labels(self) -> Labels:
+        rows = [(one, load) for one in self.measured for load in one.loads]
+        loads = np.array([(*load, one.tp, one.ep) for one, load in rows], dtype=float).reshape(-1, 5)
+        texts = {
+            name: np.array([str(getattr(one, name)) for one, _ in rows], dtype=object)
+            for name in ("engine", "gpu", "source", "family", "format", "version", "tp", "ep")
+        }
+        return Labels(**texts, loads=np.log2(loads))
+
+
+def _residual(covariance: Covariance, labels: Labels, weights: list[float]) -> Residual:
+    return Residual(covariance=covariance, labels=labels, weights=np.array(weights))
+
+
+@cache
+def shipped() -> StackFile:
+    """The file of this version."""
+    return msgspec.json.decode(PATH.read_bytes(), type=StackFile)

@@ -1,0 +1,144 @@
+"""The fitted factors of a stack: of the nearest that was measured, and how far they are off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ..hardware import GPU
+from ..models import Model, Plan, parameters
+from .answer import Interval
+from .engine import DEFAULT, engine
+from .factors import Factors
+from .fitting.labels import FAMILY, RECIPE, STACK, Labels
+from .fitting.residual import Residual
+from .fitting.simulated import format_of
+from .policy import Policy
+from .stack_file import FittedLevel, Measured, StackFile, shipped
+
+GENERAL = "general"  # the level of engines that nobody measured
+_Source = tuple[tuple[bool | int, ...], str, str]
+_OTHER = "an engine without measured serving points: kernels as predicted, without the host's time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fitted:
+    """Factors and policy of a stack, a sentence on where they come from, and the central 80 % of what was measured.
+
+    `level` is the nearest that was measured: the engine, the stack of engine and GPU, the model's family on it, or its
+    recipe (format, tp and ep); `general` of none. Intervals are None there.
+    """
+
+    factors: Factors
+    policy: Policy
+    level: str
+    origin: str
+    ttft: Interval | None
+    tpot: Interval | None
+    e2e: Interval | None
+    label: Labels
+
+    def ratios(self, concurrency: int, isl: int, osl: int) -> tuple[float, float]:
+        """What mean times to the first token and between tokens of a closed loop are multiplied by.
+
+        They are what measured points of the recipe and its kin were off, by how near their loads are.
+        """
+        loads = np.log2(np.array([[concurrency, isl, osl]], dtype=float))
+        here = self.label.loading(np.concatenate((loads, self.label.loads[:, loads.shape[1] :]), axis=1))
+        ttft, tpot = (float(np.exp(residual.at(here)[0])) for residual in _residuals())
+        return ttft, tpot
+
+
+def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None) -> Fitted:
+    """What is known of the plan's engine on a GPU with a model; `version` is that of the engine.
+
+    Of several sources of points it is that with the version, else that which measured the recipe, the family, or most.
+
+    Raises:
+        FieldError: no such engine.
+    """
+    serving = engine(plan.engine or DEFAULT)
+    label = _label(model, plan, gpu, serving.name, version)
+    found = _nearest(shipped(), label)
+    if found is None:
+        return Fitted(
+            factors=Factors(), policy=serving.policy, level=GENERAL, origin=_OTHER, ttft=None, tpot=None, e2e=None,
+            label=label,
+        )  # fmt: skip
+    level, fitted = found
+    spread = shipped().spreads[level]
+    return Fitted(
+        factors=fitted.factors, policy=fitted.policy, level=level, origin=_said(level, fitted, label),
+        ttft=spread.ttft, tpot=spread.tpot, e2e=spread.e2e, label=label,
+    )  # fmt: skip
+
+
+def size_of(model: Model) -> str:
+    """What tells models of one family from others: layers, width and parameters."""
+    return f"{model.num_layers} x {model.hidden}, {parameters(model)}"
+
+
+def _label(model: Model, plan: Plan, gpu: GPU, engine_name: str, version: str | None) -> Labels:
+    """The labels of a point of that stack, at a load of ones."""
+    known = shipped()
+    texts = {
+        "engine": engine_name, "gpu": gpu.key, "family": known.families.get(size_of(model), ""),
+        "format": format_of(model, plan), "tp": str(plan.tp), "ep": str(plan.ep),
+    }  # fmt: skip
+    measured = max(_sources(known, texts, version), default=None)
+    source, named = (measured[1], measured[2]) if measured else ("", "")
+    texts |= {"source": source, "version": version or named}
+    columns = {name: np.array([value], dtype=object) for name, value in texts.items()}
+    return Labels(**columns, loads=np.log2([[1.0, 1.0, 1.0, plan.tp, plan.ep]]))
+
+
+def _sources(
+    known: StackFile, texts: dict[str, str], version: str | None
+) -> Iterator[tuple[tuple[bool | int, ...], str, str]]:
+    """Sources with points of the engine on the GPU: how near they are, the name, and the version that they ran."""
+    for one in known.measured:
+        if (one.engine, one.gpu) != (texts["engine"], texts["gpu"]):
+            continue
+        same = [str(getattr(one, name)) == texts[name] for name in ("family", "format", "tp", "ep")]
+        near = (one.version == version, all(same), same[0], _points(known, one), len(one.loads))
+        yield near, one.source, one.version
+
+
+def _points(known: StackFile, one: Measured) -> int:
+    """All points of a source on the stack."""
+    place = (one.engine, one.gpu, one.source)
+    return sum(len(other.loads) for other in known.measured if (other.engine, other.gpu, other.source) == place)
+
+
+def _nearest(known: StackFile, label: Labels) -> tuple[str, FittedLevel] | None:
+    """The level that was measured, and the factors: of the family, of the stack, or of the engine."""
+    key = label.keys(FAMILY)[0]
+    levels = {one.key: one for one in known.levels}
+    fitted = next((levels[key[:n]] for n in range(len(key), 0, -1) if key[:n] in levels and all(key[:n])), None)
+    if fitted is None:
+        return None
+    ttft, _ = _residuals()
+    for level, names in (("recipe", RECIPE), ("family", FAMILY), ("stack", STACK)):
+        if label.keys(names)[0] in ttft.labels.groups(names):
+            return level, fitted
+    return "engine", fitted
+
+
+def _said(level: str, fitted: FittedLevel, label: Labels) -> str:
+    family = label.family[0] or "a model of another family"
+    what = {
+        "recipe": f"{family} with its format, tp and ep was measured there",
+        "family": f"{family} was measured there, in another format, tp or ep",
+        "stack": f"{family} was not measured there, other models were",
+        "engine": "measured on other GPUs alone",
+    }[level]
+    where = f"{label.engine[0]} on {label.gpu[0]}"
+    return f"factors fitted to {fitted.points} measured serving points of {' '.join(fitted.key)} for {where}: {what}"
+
+
+@cache
+def _residuals() -> tuple[Residual, Residual]:
+    return shipped().residuals()
