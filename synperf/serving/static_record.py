@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..hardware import GPU
+from .answer import Interval
 from .factors import Factors
 
 FILE = Path(__file__).with_name("static.json")
@@ -55,6 +56,11 @@ class Fitted(NamedTuple):
     factors: Factors
     spreads: Spreads
     said: str
+
+    def intervals(self) -> dict[str, Interval]:
+        """What measured prefills, steps and whole batches lie between, by what requests see of them."""
+        of = {"ttft": self.spreads.prefill, "tpot": self.spreads.decode, "e2e": self.spreads.total}
+        return {name: Interval(low=one.low, high=one.high) for name, one in of.items()}
 
 
 @cache
