@@ -42,6 +42,7 @@ def estimate(
         UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
     """
     serving = engine(plan.engine or DEFAULT)
+    plan = replace(plan, engine=serving.name)
     room = _capacity(model, gpu, plan, workload, serving)
     told: dict[str, Any] = {
         "model": model.name, "gpu": gpu.key, "engine": serving.name, "plan": plan, "workload": workload,
