@@ -11,7 +11,7 @@ from pathlib import Path
 from .dtype import DType
 from .gpu import GPU
 from .records import record
-from .twins import TWINS
+from .twins import twins_of
 
 FILE = Path(__file__).with_name("power.toml")
 
@@ -44,4 +44,4 @@ def is_measured(gpu: GPU) -> bool:
     """Whether kernels were timed on the GPU, or on a twin of it."""
     if gpu.calibration.clock_share is not None:
         return True
-    return any(record(twin) is not None for twins in TWINS if gpu.key in twins for twin in twins)
+    return any(record(key) is not None for key in twins_of(gpu.key))

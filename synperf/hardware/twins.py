@@ -8,6 +8,11 @@ from .capability import major_minor
 TWINS = (("h100_sxm", "h200_sxm", "h800"), ("b200_sxm", "gb200"), ("b300_sxm", "gb300"))
 
 
+def twins_of(key: str) -> tuple[str, ...]:
+    """A GPU and its twins."""
+    return next((group for group in TWINS if key in group), (key,))
+
+
 def kin(compute_capability: str) -> str:
     """What GPUs that run the same tensor-core kernels share: the major version since 9, the whole one before.
 

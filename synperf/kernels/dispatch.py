@@ -78,9 +78,10 @@ def _dispatched(family: str, engine: str, dtype: DType, compute_capability: str)
     return None
 
 
-def has_kernel(family: str, engine: str) -> bool:
-    """Whether an engine has a kernel of its own for the family, in some format on some GPU."""
-    return bool(_rules(engine).get(family))
+@lru_cache(maxsize=1024)
+def has_kernel(family: str, engine: str, dtype: DType) -> bool:
+    """Whether an engine has a kernel of its own for the family in a format, on some GPU."""
+    return any(dtype in rule["dtype"] for rule in _rules(engine).get(family, []))
 
 
 def _engines_of(family: str, dtype: DType, compute_capability: str) -> list[str]:

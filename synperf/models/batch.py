@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Requests:
         return next((len(one) for one in (self.count, self.q_len, self.kv_len) if is_array(one)), 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Batch:
     """The requests of one iteration of one group of ranks; each of the `dp` groups has such a one.
 
@@ -67,12 +68,12 @@ class Batch:
         if len(sizes) > 1:
             raise FieldError(f"requests must have columns of one length, got {' and '.join(map(str, sizes))}")
 
-    @property
+    @cached_property
     def tokens(self) -> Number:
         """New tokens of all requests."""
         return sum(one.tokens for one in self.requests)
 
-    @property
+    @cached_property
     def sampled(self) -> Number:
         """Requests whose next token is drawn."""
         return sum(one.count for one in self.requests if one.samples)

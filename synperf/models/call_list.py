@@ -71,10 +71,10 @@ class Pass:
 
         A small kernel that an engine has none of its own for is that of the default engine.
         """
-        engine = self.plan.engine
-        if engine is not None and issubclass(kind, MemoryCall) and not has_kernel(kind.FAMILY, engine):
+        engine, dtype = self.plan.engine, fields.get("dtype", self.dtype)
+        if engine is not None and issubclass(kind, MemoryCall) and not has_kernel(kind.FAMILY, engine, dtype):
             engine = None
-        return Named(part, kind(**{"dtype": self.dtype, "engine": engine, **fields}))
+        return Named(part, kind(**{"dtype": dtype, "engine": engine, **fields}))
 
     def gemm(self, part: str, layer: Layer, name: str, n: Number, k: Number, m: Number = None) -> Named:
         """A product with the weight of that name, in the format that it is stored in; of all tokens, or of `m`."""

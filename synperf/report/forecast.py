@@ -18,7 +18,7 @@ _KINDS = {StaticBatch: "static", ClosedLoop: "closed_loop", OpenLoop: "open_loop
 _SEEN = ("ttft", "tpot", "itl", "e2e")
 _PERCENTILES = ("p50", "p90", "p99")
 _MOST_LENGTHS = 64  # of listed requests that a document repeats
-_LEAST_SHARE = 0.002  # of a part that has a line of its own
+_LEAST_SHARE = 0.01  # of a part that has a line of its own
 
 
 def to_dict(found: Forecast) -> dict[str, Any]:

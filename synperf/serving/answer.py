@@ -43,7 +43,7 @@ class Steady:
     mean_concurrency: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Interval:
     """The central 80 % of measured values around a predicted one, as ratios to it."""
 
@@ -55,9 +55,9 @@ class Interval:
 class Times:
     """What requests see, and what the GPUs do meanwhile.
 
-    Rates are of all GPUs of the plan, times those of a request. Of a static batch `floor_s` is the sum of its kernels'
-    physical bounds, and `roofline_s` what no way to compute the model is faster than (`roofline.py`). Nothing is taken
-    to overlap, so all communication is exposed.
+    Rates are of all GPUs of the plan, times those of a request. Of a static batch whose requests have one length of
+    answers, no engine that runs kernel after kernel is faster than `floor_s`, and none at all than `roofline_s`
+    (`roofline.py`). Nothing is taken to overlap, so all communication is exposed.
     """
 
     ttft: Spread

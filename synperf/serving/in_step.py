@@ -33,6 +33,7 @@ from ..numeric import Number, maximum
 Predict = Callable[[Any, GPU], Estimate]
 _COLD = (Gemm, Attention, Mla, FusedMoe)  # which read weights or caches
 _PRODUCTS = (Gemm, Attention)
+_UNMEASURED = "in a step: nobody measured this GPU; what math limits takes its analytical time, or that of its power"
 
 
 def in_step(call: Call, device: GPU, estimate: Predict = predict, limits: Power | None = None) -> Estimate:
@@ -44,10 +45,10 @@ def in_step(call: Call, device: GPU, estimate: Predict = predict, limits: Power 
     if not isinstance(call, _COLD):
         return found
     w = _work(call, device, found)
-    time_s = found.time_s
     if isinstance(call, _PRODUCTS) and not is_measured(device):
-        time_s = _by_physics(call, device, found, w, limits or power())
-    return _scaled(found, maximum(time_s, w.launch_s + w.dram_s))
+        alone_s = _by_physics(call, device, found, w, limits or power())
+        found = replace(_scaled(found, alone_s), assumptions=(*found.assumptions, _UNMEASURED))
+    return _scaled(found, maximum(found.time_s, w.launch_s + w.dram_s))
 
 
 class _Work(NamedTuple):

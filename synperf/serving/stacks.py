@@ -20,6 +20,7 @@ from .policy import Policy
 from .stack_file import FittedLevel, Measured, StackFile, shipped
 
 GENERAL = "general"  # the level of engines that nobody measured
+ENGINE = "engine"  # that of GPUs on which nobody measured the engine
 _Source = tuple[tuple[bool | int, ...], str, str]
 _OTHER = "an engine without measured serving points: kernels as predicted, without the host's time"
 
@@ -39,13 +40,20 @@ class Fitted:
     ttft: Interval | None
     tpot: Interval | None
     e2e: Interval | None
-    label: Labels
+    label: Labels | None
+
+    @property
+    def is_of_gpu(self) -> bool:
+        """Whether the engine was measured on this GPU."""
+        return self.level not in (GENERAL, ENGINE)
 
     def ratios(self, concurrency: int, isl: int, osl: int) -> tuple[float, float]:
         """What mean times to the first token and between tokens of a closed loop are multiplied by.
 
         They are what measured points of the recipe and its kin were off, by how near their loads are.
         """
+        if self.label is None:
+            return 1.0, 1.0
         loads = np.log2(np.array([[concurrency, isl, osl]], dtype=float))
         here = self.label.loading(np.concatenate((loads, self.label.loads[:, loads.shape[1] :]), axis=1))
         ttft, tpot = (float(np.exp(residual.at(here)[0])) for residual in _residuals())
@@ -64,16 +72,20 @@ def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None) -> Fit
     label = _label(model, plan, gpu, serving.name, version)
     found = _nearest(shipped(), label)
     if found is None:
-        return Fitted(
-            factors=Factors(), policy=serving.policy, level=GENERAL, origin=_OTHER, ttft=None, tpot=None, e2e=None,
-            label=label,
-        )  # fmt: skip
+        return bare(serving.policy, _OTHER)
     level, fitted = found
     spread = shipped().spreads[level]
     return Fitted(
         factors=fitted.factors, policy=fitted.policy, level=level, origin=_said(level, fitted, label),
         ttft=spread.ttft, tpot=spread.tpot, e2e=spread.e2e, label=label,
     )  # fmt: skip
+
+
+def bare(policy: Policy, origin: str) -> Fitted:
+    """No factors: kernels and messages as predicted."""
+    return Fitted(
+        factors=Factors(), policy=policy, level=GENERAL, origin=origin, ttft=None, tpot=None, e2e=None, label=None
+    )
 
 
 def size_of(model: Model) -> str:
@@ -124,7 +136,7 @@ def _nearest(known: StackFile, label: Labels) -> tuple[str, FittedLevel] | None:
     for level, names in (("recipe", RECIPE), ("family", FAMILY), ("stack", STACK)):
         if label.keys(names)[0] in ttft.labels.groups(names):
             return level, fitted
-    return "engine", fitted
+    return ENGINE, fitted
 
 
 def _said(level: str, fitted: FittedLevel, label: Labels) -> str:

@@ -26,6 +26,7 @@ from .static_load import Listed, Span, Uniform
 
 _ADDED = ("time_s", "low_s", "high_s", "floor_s")
 _COUNTED = ("host_s", "request_s", "token_s")  # factors of what `Static.counts` counts
+_NO_FACTORS = Factors()
 Run = Callable[[Batch], tuple[Entry, ...]]
 
 
@@ -64,7 +65,7 @@ class Static:
     predicted: tuple[Part, ...]
     counts: Mapping[str, tuple[Number, Number, Number]]
     steps: Number
-    factors: Factors = Factors()
+    factors: Factors = _NO_FACTORS
     assumptions: tuple[str, ...] = ()
 
     @cached_property
@@ -102,6 +103,10 @@ class Static:
     def decode_floor_s(self) -> Number:
         """Below which decode steps are not, all together."""
         return self._sum(DECODE, "floor_s")
+
+    def with_factors(self, factors: Factors) -> Static:
+        """The same batch under other factors."""
+        return replace(self, factors=factors)
 
     def columns(self, phase: str) -> list[Number]:
         """What the factors of `factors.ITERATION` multiply in a phase, in that order; floors left aside."""
@@ -151,7 +156,7 @@ def static(
     for span in load.spans(plan.dp) if model.is_decoder else ():
         _add_span(taken, run, span, padded)
     return Static(
-        predicted=tuple(taken.parts.values()), counts=taken.counts, steps=load.steps, factors=factors or Factors(),
+        predicted=tuple(taken.parts.values()), counts=taken.counts, steps=load.steps, factors=factors or _NO_FACTORS,
         assumptions=tuple(taken.assumptions),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ class Uniform:
         return [Span(self.steps, tuple(Batch((Requests(count=count, kv_len=_whole(kv)),)) for kv in lengths))]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
     """Requests of lengths of their own: lists with a value for each, of which `osl` and `cached` may be one for all.
 
@@ -117,18 +117,12 @@ class Listed:
         ends = np.array(sorted({osl - 1 for _, osl in requests}), dtype=int)
         if len(ends) > _MOST_SPANS:
             ends = np.unique(np.ceil(np.linspace(0, ends[-1], _MOST_SPANS + 1)[1:]).astype(int))
-        starts = (0, *ends)[: len(ends)]
-        return [_span(requests, int(first), int(last)) for first, last in zip(starts, ends, strict=True)]
+        return [_span(requests, int(first), int(last)) for first, last in pairwise((0, *ends))]
 
     def _of_group(self, groups: int) -> list[tuple[int, int, int]]:
         """(isl, osl, cached) of the requests of the fullest group, the longest of all first dealt to it."""
         every = list(zip(self.isl, self._list("osl"), self._list("cached"), strict=True))
         return every if groups == 1 else sorted(every, reverse=True)[::groups]
-
-    @cached_property
-    def size(self) -> int:
-        """Requests."""
-        return len(self.isl)
 
 
 def _span(requests: list[tuple[int, int]], first: int, last: int) -> Span:
@@ -142,7 +136,9 @@ def _span(requests: list[tuple[int, int]], first: int, last: int) -> Span:
 def _chunked(waiting: list[tuple[int, int]], budget: int) -> Iterator[Batch]:
     """Prompts in order, cut so that no iteration has more new tokens than the budget."""
     whole("token_budget", budget)
-    left, drawn, chunks = budget, [], []
+    drawn: list[tuple[int, int]] = []
+    chunks: list[tuple[int, int]] = []
+    left = budget
     for new, length in waiting:
         done = length - new
         while done < length:

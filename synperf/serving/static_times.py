@@ -38,7 +38,7 @@ def static_times(
     ended = _ends(timed, load, whole, osl)
     several = osl > 1
     tpot = (ended[several] - whole.prefill_s) / (osl[several] - 1)
-    span_s = float(ended.max())
+    span_s, least_s = float(ended.max()), roofline_s(model, plan, gpu, load)
     tokens, requests = int(osl.sum()), len(osl)
     return Times(
         ttft=_spread(np.full(requests, whole.prefill_s)),
@@ -46,8 +46,8 @@ def static_times(
         itl=_gaps(whole, int(several.sum())),
         e2e=_spread(ended),
         decode_step_s=float(whole.decode_step_s) if whole.steps else None,
-        floor_s=float(whole.prefill_floor_s + whole.decode_floor_s) if len(set(load.osl)) == 1 else None,
-        roofline_s=roofline_s(model, plan, gpu, load),
+        floor_s=None if least_s is None else max(float(whole.prefill_floor_s + whole.decode_floor_s), least_s),
+        roofline_s=least_s,
         tokens_per_s=tokens / span_s,
         tokens_per_s_per_gpu=tokens / span_s / plan.gpus,
         requests_per_s=requests / span_s,

@@ -1,5 +1,7 @@
 """The network in NumPy: pieces, cuts, groups, and the order of its arithmetic."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from synperf.estimators.network import pieces
@@ -51,3 +53,18 @@ def test_one_row_alone_is_the_same_as_a_batch_of_one():
     n = network(KNOWN_GROUPS)
     x = logs(n, rows=1)
     assert n.correction(x, 0) == n.correction(x.copy(), 0)
+
+
+def test_encoded_inputs_are_cut_at_the_range_where_knots_go_on_beyond_it():
+    n = network(KNOWN_GROUPS)
+    constant = n.encoded[0]
+    high = n.high.copy()
+    high[constant] = n.low[constant]
+    knots = n.knots.copy()
+    knots[0] = n.low[constant] + np.array([0.0, 0.002, 0.004, 0.006])
+    alike = replace(n, high=high, knots=knots)
+    x = np.tile(high, (2, 1))
+    x[1, constant] += 1.0
+    first, second = alike.correction(x, 0)
+    assert first == second
+    assert abs(alike.see_one(x[1], 0)[1] - first) < 1e-6

@@ -4,6 +4,8 @@ Without --recipe, what `synperf predict` answers is scored: errors per GPU besid
 rows and on the new shapes of the published split; --split new-shape shows the latter alone. With --recipe, or any
 other --split, recipes are fitted on the training rows of the split and scored on its test rows, all on equal rows.
 `evaluate collective` scores collectives: --split new-size or ranks-out, PipeWeave's and Vidur's tables from --data.
+`evaluate static` scores static batches, PipeWeave's pipeweave_e2e_real of --rows; `evaluate eager` fp32 passes of
+PyTorch, NeuSight's neusight_e2e_labels.
 What is found goes to --out after every fit: Ctrl-C loses at most one, and --resume goes on.
 """
 
@@ -19,13 +21,14 @@ import typer
 from ... import evaluation
 from ...errors import FieldError
 from ...evaluation import Selection, collectives, paper_tables, recipes, splits
+from ...evaluation.e2e import eager, static
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
 from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ...measurements import Rows
-from ...report import comparison_plot, comparisons, messages, scores
+from ...report import comparison_plot, comparisons, eager_scores, messages, scores, static_scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
 from ..arguments import FAMILY, AsJson, OnlyGpu, one_gpu
@@ -34,7 +37,7 @@ from ..rows import read_rows
 from ..show import notice, show
 
 Names = list[str] | None
-COLLECTIVE = "collective"
+COLLECTIVE, STATIC, EAGER = "collective", "static", "eager"
 
 
 def evaluate(
@@ -76,6 +79,15 @@ def evaluate(
         scored = collectives.evaluate(split or collectives.NEW_SIZE, gpu or (), data)
         show(as_json, lambda: scored, lambda: messages.to_text(scored))
         return
+    if family in (STATIC, EAGER):
+        given = {
+            "origin": origin, "recipe": recipe, "dtype": dtype, "variant": variant, "hold_out": hold_out, "data": data,
+            "biased": biased, "rows_per_group": rows_per_group, "seed": seed, "out": out, "resume": resume,
+            "plot": plot,
+        }  # fmt: skip
+        _refuse(given, "is for kernels; right would be --split, --gpu and --rows alone")
+        _show_models(family, rows or [], gpu or (), split, as_json)
+        return
     for option, names in (("gpu", gpu), ("hold_out", hold_out)):
         for name in names or ():
             one_gpu(option, name)
@@ -107,6 +119,19 @@ def evaluate(
     found = _comparison(asked, chosen, out, resume)
     _draw(plot, lambda: comparison_plot.of_comparison(found))
     show(as_json, found.to_dict, lambda: comparisons.to_text(found))
+
+
+def _show_models(family: str, rows: list[Path], gpus: Iterable[str], split: str | None, as_json: bool) -> None:
+    """Errors on measured batches or passes of models."""
+    if len(rows) != 1:
+        raise FieldError(f"rows: {family} is read from one file, got {len(rows)}; right would be --rows FILE")
+    if family == STATIC:
+        batches = static.evaluate(rows[0], gpus, split)
+        show(as_json, lambda: batches, lambda: static_scores.to_text(batches))
+        return
+    _refuse({"split": split}, "is for what is fitted; eager passes are predicted alone")
+    passes = eager.evaluate(rows[0], gpus)
+    show(as_json, lambda: passes, lambda: eager_scores.to_text(passes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Errors of what requests see of whole models, on measured serving points."""
+"""Errors of estimates of whole models: on measured static batches."""

@@ -1,0 +1,47 @@
+"""`synperf evaluate static` and `eager`: what is refused, and what a small file gives."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("polars", reason="needs the extra [data]")
+
+from synperf.hardware.power import power
+from synperf.serving.fitting import static_fit
+
+from ..measurements.static_files import write
+from .runner import assert_refused, invoke
+
+LOADS = [
+    {"config_id": f"{gpu}{at}", "gpu": gpu, "workload": str(at), "prompt_lens": [100 + 100 * at] * 2}
+    for gpu in ("H100", "A100") for at in range(2)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("static",), "rows: static is read from one file, got 0; right would be --rows FILE"),
+        (("eager", "--rows", "a", "--rows", "b"), "rows: eager is read from one file, got 2"),
+        (("static", "--rows", "a.parquet", "--recipe", "all"), "recipe: is for kernels"),
+        (("static", "--rows", "a.parquet"), "rows: a.parquet is no parquet file that can be read"),
+        (("static", "--rows", "a.parquet", "--split", "new-shape"), "no split of static batches named 'new-shape'"),
+        (("eager", "--rows", "a.parquet", "--split", "gpu-out"), "split: is for what is fitted"),
+        (("eager", "--rows", "a.parquet", "--gpu", "h21"), "no GPU named 'h21'"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(arguments: tuple[str, ...], said: str) -> None:
+    seen = invoke("evaluate", *arguments)
+    assert_refused(seen)
+    assert said in seen.err
+
+
+def test_a_small_file_has_its_errors_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(static_fit, "grid", lambda: [power()])
+    path = write(tmp_path / "rows.parquet", *LOADS)
+    seen = invoke("evaluate", "static", "--rows", str(path), "--split", "gpu-out", "--json")
+    assert seen.code == 0
+    found = json.loads(seen.out)
+    assert list(found["scores"]) == ["gpu-out"]
+    assert len(found["rows"]) == 4
