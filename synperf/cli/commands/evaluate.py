@@ -4,6 +4,8 @@ Without --recipe, what `synperf predict` answers is scored: errors per GPU besid
 rows and on the new shapes of the published split; --split new-shape shows the latter alone. With --recipe, or any
 other --split, recipes are fitted on the training rows of the split and scored on its test rows, all on equal rows.
 `evaluate collective` scores collectives: --split new-size or ranks-out, PipeWeave's and Vidur's tables from --data.
+`evaluate e2e` fits stacks to measured serving points and scores those that a --split holds out: known-stack,
+family-out, gpu-out, concurrency-out, length-out; --rows names another silicon_sample.csv than that of the package.
 `evaluate static` scores static batches, PipeWeave's pipeweave_e2e_real of --rows; `evaluate eager` fp32 passes of
 PyTorch, NeuSight's neusight_e2e_labels.
 What is found goes to --out after every fit: Ctrl-C loses at most one, and --resume goes on.
@@ -21,14 +23,14 @@ import typer
 from ... import evaluation
 from ...errors import FieldError
 from ...evaluation import Selection, collectives, paper_tables, recipes, splits
-from ...evaluation.e2e import eager, static
+from ...evaluation.e2e import cases, eager, silicon, static
 from ...evaluation.evaluate import TEST
 from ...evaluation.selection import SEED
 from ...kernels import family as family_named
 from ...kernels import name_of
 from ...kernels.fields import dtype_of
 from ...measurements import Rows
-from ...report import comparison_plot, comparisons, eager_scores, messages, scores, static_scores
+from ...report import comparison_plot, comparisons, eager_scores, messages, point_scores, scores, static_scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
 from ..arguments import FAMILY, AsJson, OnlyGpu, one_gpu
@@ -37,7 +39,7 @@ from ..rows import read_rows
 from ..show import notice, show
 
 Names = list[str] | None
-COLLECTIVE, STATIC, EAGER = "collective", "static", "eager"
+COLLECTIVE, STATIC, EAGER, SERVED = "collective", "static", "eager", "e2e"
 
 
 def evaluate(
@@ -79,7 +81,7 @@ def evaluate(
         scored = collectives.evaluate(split or collectives.NEW_SIZE, gpu or (), data)
         show(as_json, lambda: scored, lambda: messages.to_text(scored))
         return
-    if family in (STATIC, EAGER):
+    if family in (STATIC, EAGER, SERVED):
         given = {
             "origin": origin, "recipe": recipe, "dtype": dtype, "variant": variant, "hold_out": hold_out, "data": data,
             "biased": biased, "rows_per_group": rows_per_group, "seed": seed, "out": out, "resume": resume,
@@ -122,7 +124,12 @@ def evaluate(
 
 
 def _show_models(family: str, rows: list[Path], gpus: Iterable[str], split: str | None, as_json: bool) -> None:
-    """Errors on measured batches or passes of models."""
+    """Errors on measured batches or passes of models, or on measured serving points."""
+    if family == SERVED and len(rows) <= 1:
+        with stages() as told:
+            points = silicon.evaluate(split or cases.KNOWN, gpus, rows[0] if rows else None, told)
+        show(as_json, lambda: points, lambda: point_scores.to_text(points))
+        return
     if len(rows) != 1:
         raise FieldError(f"rows: {family} is read from one file, got {len(rows)}; right would be --rows FILE")
     if family == STATIC:

@@ -18,6 +18,7 @@ from ...serving.fitting.simulated import plan_of
 from ...serving.fitting.solve import Floats
 
 _RIDGE = 1e-6
+_OTHER = 4.0  # octaves that another engine or format counts as
 
 
 def roofline(call: Any, device: GPU) -> Estimate:
@@ -27,7 +28,7 @@ def roofline(call: Any, device: GPU) -> Estimate:
 
 
 def linear(fit: Served, test: Served) -> tuple[Floats, Floats]:
-    """Logarithms of both times by least squares on those of loads, ranks, bytes, FLOP and rates, and of the engine."""
+    """Logarithms of both times by least squares on those of loads, ranks and bounds of a token, and on the engine."""
     engines = sorted(set(fit.points.engine.tolist()))
     known, asked = _columns(fit, engines), _columns(test, engines)
     normal = known.T @ known + _RIDGE * np.eye(known.shape[1])
@@ -40,16 +41,14 @@ def linear(fit: Served, test: Served) -> tuple[Floats, Floats]:
 
 def _columns(served: Served, engines: list[str]) -> Floats:
     points = served.points
-    sizes = np.zeros((len(points), 5))
+    bounds = np.zeros((len(points), 3))
     for setup, rows in points.setups():
         which, plan, device = model(setup.model), plan_of(setup), gpu(setup.gpu)
-        dtypes = [which.dtype]
-        sizes[rows] = np.log([
-            weights_bytes(which, plan) , kv_bytes_per_token_per_gpu(which, plan), float(pass_flop(which, decode([1]))),
-            device.dram_bytes_per_s, device.peak_flop_per_s(dtypes[0]),
-        ])  # fmt: skip
+        flop_s = float(pass_flop(which, decode([1]))) / device.peak_flop_per_s(which.dtype)
+        read = (weights_bytes(which, plan), kv_bytes_per_token_per_gpu(which, plan))
+        bounds[rows] = np.log([*(size / device.dram_bytes_per_s for size in read), flop_s])
     one = np.array([[float(name == engine) for engine in engines] for name in points.engine.tolist()])
-    return np.hstack([served.labels.loads, sizes, one])
+    return np.hstack([served.labels.loads, bounds, one])
 
 
 def scaled(fit: Served, test: Served) -> tuple[Floats, Floats]:
@@ -80,6 +79,3 @@ def _distance(fit: Served, near: np.ndarray, test: Served, row: int) -> Floats:
         apart = apart + _OTHER * (getattr(fit.labels, name)[near] != getattr(test.labels, name)[row])
     found: Floats = apart.astype(float)
     return found
-
-
-_OTHER = 4.0

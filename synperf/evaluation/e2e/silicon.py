@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from ... import hardware
@@ -20,8 +22,8 @@ from .cases import ANCHORS, FAMILY_OUT, GPU_OUT, KNOWN, Case, anchors, cases
 
 OURS, FACTORS, KERNELS = "synperf", "factors alone", "kernels, nothing fitted"
 ROOFLINE, LINEAR, SCALED = "roofline, fitted alike", "log-linear regression", "wave scaling"
-LIMITED = "the cache has no room for the mean tokens of all requests: they queue (predicted with that room)"
-ROOM, UNANSWERED = "room", "unanswered"
+ROOM = "room"
+LIMITED = f"{ROOM}: the cache does not hold the mean tokens of all requests, by synperf's own count: they queue"
 CLOSE, NEAR = 0.2, 0.5
 _BANDS = ((4, "1 to 4"), (16, "5 to 16"), (64, "17 to 64"), (256, "65 to 256"), (np.inf, "above 256"))
 LABELS = ("gpu", "engine", "family", "source", "concurrency")
@@ -58,11 +60,22 @@ class PointScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """What another predictor was off on these points; medians and means are shares of 1."""
+
+    what: str
+    points: int
+    tpot: tuple[float, float]
+    ttft: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PointReport:
-    """Scores of every way to predict, those of ours by case and label, and what was set aside.
+    """Scores of every way to predict, those of ours by case and label, a peer's figures, and what was set aside.
 
     `limited` is the score of points that wait for room in the cache, which no other score has. `below_roofline` of the
-    scored points took less between tokens than the sum of their kernels' physical bounds.
+    scored points took less between tokens than the bounds of the kernels that are counted come to, under the schedule
+    and the lengths that are taken.
     """
 
     split: str
@@ -72,6 +85,7 @@ class PointReport:
     answered: int
     predictable: int
     below_roofline: int
+    peers: tuple[Peer, ...]
     set_aside: Mapping[str, int]
 
 
@@ -102,6 +116,17 @@ def evaluate(
     every = Served.of(points, told=_steps(progress, "iterations", len(points)))
     bounds = Served.of(points, baselines.roofline, _steps(progress, "roofline", len(points)))
     return report(split, every, bounds, aside, keys)
+
+
+def _peers() -> tuple[Peer, ...]:
+    """What aiconfigurator's own estimates are off, as peer.toml has it."""
+    told = tomllib.loads(Path(__file__).with_name("peer.toml").read_text(encoding="utf-8"))
+    return tuple(msgspec.convert(one, Peer) for one in told["figures"])
+
+
+def _told(aside: Mapping[str, int]) -> dict[str, int]:
+    """Counts by the sentences of the rules."""
+    return {f"{rule}: {silicon.reasons()[rule]}": count for rule, count in sorted(aside.items())}
 
 
 def _steps(progress: Told, what: str, total: int) -> Callable[[int], None]:
@@ -139,7 +164,8 @@ def report(
         answered=answered,
         predictable=predictable,
         below_roofline=_below(roofs, ours),
-        set_aside=dict(aside) | {ROOM: int((~free).sum())},
+        peers=_peers() if split == KNOWN else (),
+        set_aside=_told(aside) | {LIMITED: int((~free).sum())},
     )
 
 

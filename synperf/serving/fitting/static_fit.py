@@ -148,7 +148,7 @@ class Priced:
 
 
 def _values(batches: Batches) -> Floats:
-    empty = np.zeros((len(batches), 2))
+    empty = np.zeros((len(batches), len(FIRST_TOKEN)))
     features = Features(tpot=batches.step, ttft=np.hstack([batches.prefill, empty]))
     prior = Prior(center=np.array([getattr(_PRIOR, name) for name in NAMES]), scale=np.array(_SCALES))
     values, _ = fit(features, Target(ttft_s=batches.prefill_s, tpot_s=batches.step_s), prior, flushes=(0.0,))
