@@ -30,7 +30,8 @@ class Fitted:
     """Factors and policy of a stack, a sentence on where they come from, and the central 80 % of what was measured.
 
     `level` is the nearest that was measured: the engine, the stack of engine and GPU, the model's family on it, or its
-    recipe (format, tp and ep); `general` of none. Intervals are None there.
+    recipe (format, tp and ep); `general` of none. Intervals are None there. `left` are what measured points leave of
+    the times to the first token and between tokens.
     """
 
     factors: Factors
@@ -40,7 +41,8 @@ class Fitted:
     ttft: Interval | None
     tpot: Interval | None
     e2e: Interval | None
-    label: Labels | None
+    label: Labels | None = None
+    left: tuple[Residual, ...] = ()
 
     @property
     def is_of_gpu(self) -> bool:
@@ -56,36 +58,37 @@ class Fitted:
             return 1.0, 1.0
         loads = np.log2(np.array([[concurrency, isl, osl]], dtype=float))
         here = self.label.loading(np.concatenate((loads, self.label.loads[:, loads.shape[1] :]), axis=1))
-        ttft, tpot = (float(np.exp(residual.at(here)[0])) for residual in _residuals())
+        ttft, tpot = (float(np.exp(residual.at(here)[0])) for residual in self.left)
         return ttft, tpot
 
 
-def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None) -> Fitted:
+def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None, own: StackFile | None = None) -> Fitted:
     """What is known of the plan's engine on a GPU with a model; `version` is that of the engine.
 
-    Of several sources of points it is that with the version, else that which measured the recipe, the family, or most.
+    `own` is what `synperf fit-engine` wrote; it answers for the stacks that it has points of. Of several sources of
+    points it is that with the version, else that which measured the recipe, the family, or most.
 
     Raises:
         FieldError: no such engine.
     """
     serving = engine(plan.engine or DEFAULT)
-    label = _label(model, plan, gpu, serving.name, version)
-    found = _nearest(shipped(), label)
-    if found is None:
-        return bare(serving.policy, _OTHER)
-    level, fitted = found
-    spread = shipped().spreads[level]
-    return Fitted(
-        factors=fitted.factors, policy=fitted.policy, level=level, origin=_said(level, fitted, label),
-        ttft=spread.ttft, tpot=spread.tpot, e2e=spread.e2e, label=label,
-    )  # fmt: skip
+    for known in filter(None, (own, shipped())):
+        left = _residuals(known)
+        label = _label(known, model, plan, gpu, serving.name, version)
+        found = _nearest(known, label, left)
+        if found is not None and (known is not own or found[0] != ENGINE):
+            level, fitted = found
+            spread = known.spreads[level]
+            return Fitted(
+                factors=fitted.factors, policy=fitted.policy, level=level, origin=_said(level, fitted, label),
+                ttft=spread.ttft, tpot=spread.tpot, e2e=spread.e2e, label=label, left=left,
+            )  # fmt: skip
+    return bare(serving.policy, _OTHER)
 
 
 def bare(policy: Policy, origin: str) -> Fitted:
     """No factors: kernels and messages as predicted."""
-    return Fitted(
-        factors=Factors(), policy=policy, level=GENERAL, origin=origin, ttft=None, tpot=None, e2e=None, label=None
-    )
+    return Fitted(factors=Factors(), policy=policy, level=GENERAL, origin=origin, ttft=None, tpot=None, e2e=None)
 
 
 def size_of(model: Model) -> str:
@@ -93,9 +96,8 @@ def size_of(model: Model) -> str:
     return f"{model.num_layers} x {model.hidden}, {parameters(model)}"
 
 
-def _label(model: Model, plan: Plan, gpu: GPU, engine_name: str, version: str | None) -> Labels:
+def _label(known: StackFile, model: Model, plan: Plan, gpu: GPU, engine_name: str, version: str | None) -> Labels:
     """The labels of a point of that stack, at a load of ones."""
-    known = shipped()
     texts = {
         "engine": engine_name, "gpu": gpu.key, "family": known.families.get(size_of(model), ""),
         "format": format_of(model, plan), "tp": str(plan.tp), "ep": str(plan.ep),
@@ -125,14 +127,14 @@ def _points(known: StackFile, one: Measured) -> int:
     return sum(len(other.loads) for other in known.measured if (other.engine, other.gpu, other.source) == place)
 
 
-def _nearest(known: StackFile, label: Labels) -> tuple[str, FittedLevel] | None:
+def _nearest(known: StackFile, label: Labels, left: tuple[Residual, ...]) -> tuple[str, FittedLevel] | None:
     """The level that was measured, and the factors: of the family, of the stack, or of the engine."""
     key = label.keys(FAMILY)[0]
     levels = {one.key: one for one in known.levels}
     fitted = next((levels[key[:n]] for n in range(len(key), 0, -1) if key[:n] in levels and all(key[:n])), None)
     if fitted is None:
         return None
-    ttft, _ = _residuals()
+    ttft, _ = left
     for level, names in (("recipe", RECIPE), ("family", FAMILY), ("stack", STACK)):
         if label.keys(names)[0] in ttft.labels.groups(names):
             return level, fitted
@@ -151,6 +153,10 @@ def _said(level: str, fitted: FittedLevel, label: Labels) -> str:
     return f"factors fitted to {fitted.points} measured serving points of {' '.join(fitted.key)} for {where}: {what}"
 
 
+def _residuals(known: StackFile) -> tuple[Residual, Residual]:
+    return _shipped_residuals() if known is shipped() else known.residuals()
+
+
 @cache
-def _residuals() -> tuple[Residual, Residual]:
+def _shipped_residuals() -> tuple[Residual, Residual]:
     return shipped().residuals()
