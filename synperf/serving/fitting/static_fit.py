@@ -21,7 +21,7 @@ from ...hardware.power import Power, is_measured, power
 from ...measurements.static_batches import StaticRun
 from ...models import Plan
 from ..answer import DECODE, PREFILL
-from ..factors import ITERATION, NAMES, Factors
+from ..factors import FIRST_TOKEN, ITERATION, NAMES, Factors
 from ..in_step import in_step
 from ..static import Static, static
 from ..static_load import Listed

@@ -21,7 +21,8 @@ def points(count: int = 48, gpus: tuple[str, ...] = ("h100_sxm", "b200_sxm"), mo
     }  # fmt: skip
     numbers = {
         "tp": [2] * count, "pp": [1] * count, "dp": [1] * count, "ep": [1] * count, "osl": [128] * count,
-        "isl": [(1024, 8192)[i // 12 % 2] for i in range(count)], "concurrency": [(4, 8, 32, 128)[i // 6 % 4] for i in range(count)],
+        "isl": [(1024, 8192)[i // 12 % 2] for i in range(count)],
+        "concurrency": [(4, 8, 32, 128)[i // 6 % 4] for i in range(count)],
     }  # fmt: skip
     ttft, tpot = made(count).times(TRUE)
     return Points(

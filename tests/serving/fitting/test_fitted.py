@@ -87,4 +87,6 @@ def test_points_that_are_left_out_are_told_by_the_others():
 def test_the_order_of_points_does_not_matter():
     every = served()
     turned = every.take(np.arange(len(every))[::-1])
-    assert every.fitted().tree.nodes[("vllm",)].values == pytest.approx(turned.fitted().tree.nodes[("vllm",)].values, rel=1e-3)
+    assert every.fitted().tree.nodes[("vllm",)].values == pytest.approx(
+        turned.fitted().tree.nodes[("vllm",)].values, rel=1e-3
+    )
