@@ -23,7 +23,7 @@ from .cases import ANCHORS, FAMILY_OUT, GPU_OUT, KNOWN, Case, anchors, cases
 OURS, FACTORS, KERNELS = "synperf", "factors alone", "kernels, nothing fitted"
 ROOFLINE, LINEAR, SCALED = "roofline, fitted alike", "log-linear regression", "wave scaling"
 ROOM = "room"
-LIMITED = f"{ROOM}: the cache does not hold the mean tokens of all requests, by synperf's own count: they queue"
+LIMITED = f"{ROOM}: the cache does not hold all requests at their mean length, by synperf's own count: they may queue"
 CLOSE, NEAR = 0.2, 0.5
 _BANDS = ((4, "1 to 4"), (16, "5 to 16"), (64, "17 to 64"), (256, "65 to 256"), (np.inf, "above 256"))
 LABELS = ("gpu", "engine", "family", "source", "concurrency")
