@@ -94,6 +94,11 @@ def _residual(covariance: Covariance, labels: Labels, weights: list[float]) -> R
     return Residual(covariance=covariance, labels=labels, weights=np.array(weights))
 
 
+def to_json(found: StackFile) -> str:
+    """The text of the file."""
+    return msgspec.json.format(msgspec.json.encode(found), indent=0).decode() + "\n"
+
+
 def read(path: Path) -> StackFile:
     """What `synperf fit-engine` wrote.
 

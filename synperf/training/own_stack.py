@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import FieldError
 from ..hardware import gpu
 from ..measurements.points import Points
 from ..models import model
+from ..serving.factors import NAMES
 from ..serving.fitting.fitted import Fit, given_tree
 from ..serving.fitting.labels import FAMILY, STACK, Key
 from ..serving.fitting.served import Served
 from ..serving.fitting.simulated import CHOICES, Choice, plan_of
 from ..serving.fitting.solve import Floats, general
 from ..serving.fitting.tree import FEWEST, TIGHTNESS, Node, Tree, fitted_node
-from ..serving.factors import NAMES
 from ..serving.stack_file import Spread, StackFile, shipped
 from ..serving.stacks import Fitted, stack
 from .stacks import families_of, interval_of, level_of, measured_of
@@ -101,7 +102,7 @@ def _fit(served: Served, seeds: list[Fitted]) -> Fit:
     return given_tree(Tree(nodes=nodes), served.labels, served.simulated.features, served.target)
 
 
-def _around(served: Served, rows: Floats, seed: Node, fewest: int) -> Node:
+def _around(served: Served, rows: npt.NDArray[np.int64], seed: Node, fewest: int) -> Node:
     if len(rows) < fewest:
         return seed
     policies = range(len(CHOICES)) if len(rows) >= FEWEST[STACK] else [seed.policy]
@@ -172,5 +173,3 @@ def _spread(served: Served, after: tuple[Floats, Floats], other: Spread) -> Spre
     return Spread(
         ttft=interval_of(real[0] / ttft), tpot=interval_of(real[1] / tpot), e2e=interval_of(e2e), points=len(served)
     )
-
-

@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zlib import crc32
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -34,7 +33,7 @@ from ..serving.fitting.served import Served
 from ..serving.fitting.simulated import CHOICES
 from ..serving.fitting.solve import Floats
 from ..serving.fitting.tree import Node
-from ..serving.stack_file import PATH, FittedLevel, Measured, Spread, StackFile
+from ..serving.stack_file import PATH, FittedLevel, Measured, Spread, StackFile, to_json
 from ..serving.stacks import size_of
 from ..units import format_percent
 
@@ -161,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         every = Served.of(points)
         served = every.take(~every.simulated.limited)
         counts = Counter(aside) + Counter({"room": len(points) - len(served.points)})
-        PATH.write_bytes(msgspec.json.format(msgspec.json.encode(record(served, counts)), indent=0) + b"\n")
+        PATH.write_text(to_json(record(served, counts)), encoding="utf-8")
     except PerfError as error:
         print(f"{COMMAND}: {error}", file=sys.stderr)
         return 2

@@ -78,9 +78,7 @@ def estimate(
     lengths = {"isl": isl, "osl": osl}
     drawn = {"num_requests": num_requests, "length_spread": _spread(length_spread)}
     load = _load({name: value for name, value in given.items() if value is not None}, lengths, drawn, cached)
-    answer = api.estimate(
-        described, plan, load, found, origin=origin, calibration=calibration, version=version
-    )
+    answer = api.estimate(described, plan, load, found, origin=origin, calibration=calibration, version=version)
     show(as_json, lambda: report.to_dict(answer), lambda: report.to_text(answer))
 
 
