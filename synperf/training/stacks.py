@@ -132,17 +132,18 @@ def level_of(key: Key, node: Node) -> FittedLevel:
 
 def measured_of(training: Served, made: Fit) -> list[Measured]:
     """The points that a fit saw, with their weights."""
-    points, found = training.points, []
-    for key, rows in sorted(training.labels.groups(VERSION).items()):
-        texts = dict(zip(VERSION, key, strict=True))
-        numbers = {name: int(texts.pop(name)) for name in ("tp", "ep")}
-        loads = zip(*(getattr(points, name)[rows].tolist() for name in ("concurrency", "isl", "osl")), strict=True)
-        weights = {
-            name: tuple(map(rounded, residual.weights[rows]))
-            for name, residual in (("ttft", made.ttft), ("tpot", made.tpot))
-        }
-        found.append(Measured(**texts, **numbers, loads=tuple(loads), **weights))
-    return found
+    return [_of_version(training, made, key, rows) for key, rows in sorted(training.labels.groups(VERSION).items())]
+
+
+def _of_version(training: Served, made: Fit, key: Key, rows: npt.NDArray[np.int64]) -> Measured:
+    engine, gpu, source, family, form, tp, ep, version = key
+    columns = (getattr(training.points, name)[rows].tolist() for name in ("concurrency", "isl", "osl"))
+    return Measured(
+        engine=engine, gpu=gpu, source=source, family=family, format=form, tp=int(tp), ep=int(ep), version=version,
+        loads=tuple(zip(*columns, strict=True)),
+        ttft=tuple(map(rounded, made.ttft.weights[rows])),
+        tpot=tuple(map(rounded, made.tpot.weights[rows])),
+    )  # fmt: skip
 
 
 def rounded(value: float) -> float:

@@ -13,13 +13,13 @@ DENSE = model("Qwen/Qwen3-32B")
 def test_the_nearest_that_was_measured_answers_and_says_so():
     levels = {
         "recipe": (Plan(tp=2, engine="vllm"), "h100_sxm"),
-        "family": (Plan(tp=1, engine="sglang"), "h100_sxm"),
+        "family": (Plan(tp=2, dtype=DType.FP8, engine="sglang"), "h100_sxm"),
         "stack": (Plan(tp=2, engine="vllm"), "b300_sxm"),
         "engine": (Plan(tp=2, engine="vllm"), "a100_sxm"),
     }
     for level, (plan, name) in levels.items():
         found = stack(DENSE, plan, gpu(name))
-        assert found.level == level or (level == "family" and found.level == "recipe")
+        assert found.level == level
         assert name in found.origin
         assert found.tpot is not None
         assert found.tpot.low < 1 < found.tpot.high

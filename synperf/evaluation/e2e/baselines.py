@@ -23,7 +23,7 @@ _OTHER = 4.0  # octaves that another engine or format counts as
 
 def roofline(call: Any, device: GPU) -> Estimate:
     """The slower of math and DRAM at published rates, perfectly overlapped; of a message that on its links."""
-    found = predict(call, device, origin=ORIGIN)
+    found: Estimate = predict(call, device, origin=ORIGIN)
     return replace(found, time_s=found.floor_s)
 
 

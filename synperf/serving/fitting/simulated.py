@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...hardware import GPU, gpu
+from ...hardware import GPU, DType, gpu
 from ...measurements.points import Points, Setup
 from ...models import Model, Plan, model
 from ...models.formats import planned
@@ -91,9 +91,8 @@ class _Load:
 
 def plan_of(setup: Setup) -> Plan:
     """The plan of points of one setup."""
-    return Plan(
-        tp=setup.tp, pp=setup.pp, dp=setup.dp, ep=setup.ep, dtype=setup.dtype or None, engine=setup.engine
-    )  # fmt: skip
+    ranks = {name: getattr(setup, name) for name in ("tp", "pp", "dp", "ep")}
+    return Plan(**ranks, dtype=DType(setup.dtype) if setup.dtype else None, engine=setup.engine)
 
 
 def format_of(which: Model, plan: Plan) -> str:

@@ -62,7 +62,7 @@ def test_a_residual_is_near_what_was_measured_there_and_fades_with_the_distance_
     labels = served().labels
     one = labels.take(np.array([0]))
     found = krige(one, np.array([0.2]), residual.TPOT)
-    far = one.loading(one.loads + [[6.0, 6.0, 0.0, 0.0, 0.0]])
+    far = one.loading(one.loads + np.array([6.0, 6.0, 0.0, 0.0, 0.0]))
     assert 0.1 < found.at(one)[0] < 0.2
     assert 0.0 < found.at(far)[0] < found.at(one)[0]
 
