@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .measurements.source import Key
     from .models import Model, Plan
     from .serving.answer import Forecast
+    from .serving.stack_file import StackFile
     from .serving.workload import Workload
 
     CalibrationSource = CalibrationFile | str | Path
@@ -189,25 +190,30 @@ def _predict_table(
 
 
 def estimate(
-    model: Model | str | Path, plan: Plan, workload: Workload, gpu: GPU | str | Path, *, origin: str | None = None
-) -> Forecast:
+    model: Model | str | Path, plan: Plan, workload: Workload, gpu: GPU | str | Path, *, origin: str | None = None,
+    calibration: StackFile | str | Path | None = None, version: str | None = None,
+) -> Forecast:  # fmt: skip
     """What requests see of a model on a plan's GPUs under a load: TTFT, TPOT, throughput, and where the time goes.
 
     `model` is one that was read, a name of the catalog, or a config.json. `workload` is one of `StaticBatch`,
     `ClosedLoop`, `OpenLoop` and `RequestTrace`. Where the load does not fit into the memory, the answer has no times
-    and says what would fit. `origin` forces one estimator of kernels.
+    and says what would fit. `origin` forces one estimator of kernels, without fitted factors. `calibration` is
+    what `synperf fit-engine` wrote; `version` is that of the engine, where several were measured.
 
     Raises:
+        FileFormatError: the calibration is none.
         UnknownNameError: no such GPU or model.
         FieldError: the plan does not go with the model; a request can never fit; no such engine.
         UnsupportedError: the GPU lacks a format, or the engine a kernel for it.
     """
     from .models import model as of_name  # answers of kernels need neither
     from .serving.estimate import estimate
+    from .serving.stack_file import read
 
     if origin is not None and origin not in ORIGINS:
         raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), ORIGINS)}")
-    return estimate(of_name(model), plan, workload, _device(gpu), origin=origin)
+    own = read(Path(calibration)) if isinstance(calibration, str | Path) else calibration
+    return estimate(of_name(model), plan, workload, _device(gpu), origin=origin, version=version, own=own)
 
 
 def explain(

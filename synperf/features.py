@@ -128,15 +128,26 @@ def _in_turn(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> 
 def busiest_s(groups: TaskGroups, load: Load, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Number]:
     """Seconds that each pipe of the busiest SM is busy in a launch of identical tasks."""
     r, busiest = rates(gpu, dtype), load.sm_max_tasks
-    pool_s = load.tasks * (groups.load_bytes + groups.store_bytes) / gpu.l2_bytes_per_s
     return {
         "tensor": busiest * groups.tensor_flop / r.math_flop_per_s,
         "fma": busiest * groups.fma_flop / r.fma_flop_per_s,
         "xu": busiest * groups.xu_op / r.xu_op_per_s,
         "dram": dram_bytes / gpu.dram_bytes_per_s,
-        "l2": maximum(maximum(pool_s, busiest * groups.port_bytes / r.l2_port_bytes_per_s), groups.waits_s),
+        "l2": maximum(_drawn_s(groups, load, gpu), groups.waits_s),
         "shared": busiest * groups.shared_bytes / r.shared_bytes_per_s,
     }
+
+
+def seen_l2_s(f: Features) -> Number:
+    """Seconds of the busiest SM's L2 as networks were shown them when they were trained."""
+    waits_s = f.groups.seen_waits_s
+    return f.busiest_s["l2"] if waits_s is None else maximum(_drawn_s(f.groups, f.load, f.gpu), waits_s)
+
+
+def _drawn_s(groups: TaskGroups, load: Load, gpu: GPU) -> Number:
+    """Seconds that what the tasks draw from L2 keeps the pool, or the port of the busiest SM."""
+    pool_s = load.tasks * (groups.load_bytes + groups.store_bytes) / gpu.l2_bytes_per_s
+    return maximum(pool_s, load.sm_max_tasks * groups.port_bytes / gpu.l2_port_bytes_per_s)
 
 
 def gpu_s(groups: TaskGroups, gpu: GPU, dtype: DType, dram_bytes: Number) -> dict[str, Number]:

@@ -21,3 +21,18 @@ def stages() -> Iterator[Told | None]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading")
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+
+
+@contextmanager
+def counted(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar over so many things; what is yielded is told how many more are done."""
+    done = 0
+    with stages() as told:
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            if told is not None:
+                told(what, done, total)
+
+        yield more

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..features import Features
+from ..features import Features, seen_l2_s
 from ..hardware import GPU, DType
 from ..hardware.launch import launch_floor
 from ..hardware.rates import rates as rates_of
@@ -76,7 +76,7 @@ def inputs(kind: KernelFamily, call: Any, gpu: GPU, f: Features, rates: Sustaine
         "working_set": f.working_set_over_l2,
         "tensor_sm_max": busy["tensor"] / base_s + 1e-9,
         "dram_sm_max": busy["dram"] / base_s + 1e-9,
-        "l2_sm_max": busy["l2"] / base_s + 1e-9,
+        "l2_sm_max": seen_l2_s(f) / base_s + 1e-9,
         "shared_sm_max": busy["shared"] / base_s + 1e-9,
     }
     found.update(kind.inputs(call, gpu, base_s, rates.clock_share))

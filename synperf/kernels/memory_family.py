@@ -10,12 +10,11 @@ from ..hardware import GPU, DType
 from ..hardware.launch import SHORTEST
 from ..numeric import Number, is_array
 from ..scheduling import TaskGroups, occupancy
-from ..scheduling.software import num_workers
 from ..units import format_binary, format_quantity
 from .base import KernelFamily, Launch
 from .memory_call import MemoryCall
 from .memory_inputs import STEPPED, inputs
-from .memory_tasks import Split, dram_bytes, flattened, missed, split, tasks
+from .memory_tasks import Split, dram_bytes, flattened, missed, split, started, tasks
 from .memory_traits import Style, l2_held_bytes, style
 from .memory_work import Work, row_work
 
@@ -98,7 +97,7 @@ def _inputs(
     k = _style(p, gpu)
     w = flattened(work(p), k)
     s = split(w, k, gpu)
-    return inputs(w, k, s, gpu, base_s, tasks(w, k, gpu).waits_s) | beside(w, s, gpu)
+    return inputs(w, k, s, gpu, base_s, tasks(w, k, gpu).seen_waits_s) | beside(w, s, gpu)
 
 
 def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
@@ -107,12 +106,12 @@ def _launch(work: Describe, p: Any, gpu: GPU) -> Launch:
     w = work(p)
     s = split(flattened(w, k), k, gpu)
     threads = int(s.threads)
-    workers = num_workers(s.tasks, gpu.num_sms, s.ctas_per_sm) if k.persistent else s.tasks
+    ctas = started(k, s)
     choice = {"rows_per_cta": s.rows, "values_per_cta": s.rows * s.values, "vector_bytes": s.vector_bytes}
     return Launch(
         tiles=int(s.tasks),
-        grid=(int(workers), 1, 1),
-        persistent=k.persistent,
+        grid=(int(ctas), 1, 1),
+        persistent=bool(ctas < s.tasks),
         threads=threads,
         registers=k.registers,
         shared_bytes=0,

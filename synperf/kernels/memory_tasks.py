@@ -96,8 +96,8 @@ def tasks(w: Work, k: Style, gpu: GPU) -> TaskGroups:
     """CTAs of one launch as one group whose work is that of the mean one; those at the ends have less to do."""
     s = split(w, k, gpu)
     mean = w.values / s.tasks
-    per_sm = ceil_div(s.tasks, gpu.num_sms)
-    busiest = minimum(per_sm * s.rows * s.values, w.values)
+    waits_s = _waits_s(w, k, s, gpu, started(k, s))
+    busiest = minimum(ceil_div(s.tasks, gpu.num_sms) * s.rows * s.values, w.values)
     load, store, kept = _moved(w, k, s, gpu)
     narrow = maximum(_BANK_BYTES / s.vector_bytes, 1.0)
     again = (_passes(w, k) - 1.0) * w.read
@@ -111,8 +111,19 @@ def tasks(w: Work, k: Style, gpu: GPU) -> TaskGroups:
         shared_bytes=(load + store + where(kept, again, 0.0)) * narrow * mean,
         ctas_per_sm=s.ctas_per_sm,
         sm_max_tasks=busiest / mean,
-        waits_s=_waits_s(w, k, s, gpu, per_sm),
+        waits_s=waits_s,
+        seen_waits_s=_waits_s(w, k, s, gpu, _held(s, gpu)) if k.grid else waits_s,
     )
+
+
+def started(k: Style, s: Split) -> Number:
+    """CTAs of the launch."""
+    return minimum(s.tasks, float(k.grid)) if k.grid else s.tasks
+
+
+def _held(s: Split, gpu: GPU) -> Number:
+    """CTAs of a launch whose CTAs may walk as networks were shown them: no more than the GPU holds."""
+    return minimum(s.tasks, gpu.num_sms * s.ctas_per_sm)
 
 
 def _moved(w: Work, k: Style, s: Split, gpu: GPU) -> tuple[Number, Number, Number]:
@@ -136,13 +147,14 @@ def _beside(row_bytes: Number) -> Number:
     return SECTOR_BYTES - common_divisor(row_bytes, SECTOR_BYTES)
 
 
-def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, per_sm: Number) -> Number:
-    """Seconds that the busiest SM waits: its CTAs for one load of every thread after the other, or for their start."""
+def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, ctas: Number) -> Number:
+    """Seconds that the busiest SM waits: its tasks for one load of every thread after the other, or for the start of so
+    many CTAs.
+    """
     at_once = s.threads * minimum(k.unroll * s.vector_bytes, WIDEST_BYTES)
     loads = ceil_div(s.rows * s.values * w.value_in, at_once) * _passes(w, k)
     clk = clocks()
     latency = clk.l2 + missed(w, gpu) * (clk.dram - clk.l2)
     one = loads * latency + (w.reductions + k.reductions) * clk.reduction
-    rounds = ceil_div(per_sm, s.ctas_per_sm)
-    started = minimum(s.tasks, gpu.num_sms * s.ctas_per_sm) if k.persistent else s.tasks
-    return maximum(rounds * one, started * clk.cta) / gpu.clock_hz
+    rounds = ceil_div(ceil_div(s.tasks, gpu.num_sms), s.ctas_per_sm)
+    return maximum(rounds * one, ctas * clk.cta) / gpu.clock_hz

@@ -52,7 +52,7 @@ class Style:
     values: int = 0
     rows: int = 1
     widest: float = 16.0
-    persistent: bool = False
+    grid: int = 0
     keeps: bool = False
     gathers: bool = False
     extra_read: float = 0.0

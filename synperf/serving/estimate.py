@@ -19,6 +19,7 @@ from .factors import FIRST_TOKEN
 from .fitting.simulated import format_of
 from .in_step import in_step
 from .load import times_of
+from .stack_file import StackFile
 from .stacks import Fitted, bare, stack
 from .static_record import fitted
 from .static_times import static_times
@@ -31,11 +32,13 @@ _MEASURED_STATIC = ("bf16", "fp16")  # formats of the static batches that were m
 
 
 def estimate(
-    model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: str | None = None, version: str | None = None
-) -> Forecast:
+    model: Model, plan: Plan, workload: Workload, gpu: GPU, *, origin: str | None = None, version: str | None = None,
+    own: StackFile | None = None,
+) -> Forecast:  # fmt: skip
     """What requests see of a model on a plan's GPUs under a load, and where the time goes.
 
-    `origin` forces one estimator of kernels, without fitted factors. `version` is that of the engine.
+    `origin` forces one estimator of kernels, without fitted factors. `version` is that of the engine; `own` is
+    what `synperf fit-engine` wrote.
 
     Raises:
         FieldError: the plan does not go with the model, or a request can never fit.
@@ -50,7 +53,10 @@ def estimate(
     }  # fmt: skip
     if not room.fits:
         return Forecast(**told, times=None, would_fit=room.would_fit, assumptions=room.assumptions)
-    known = _known(model, plan, gpu, workload, serving, origin, version)
+    if origin or not serving.serves:
+        known = bare(serving.policy, _BARE if origin else _PLAIN.format(serving.name))
+    else:
+        known = _known(model, plan, gpu, workload, stack(model, plan, gpu, version, own))
     kernels = partial(in_step, estimate=partial(predict, origin=origin))
     if isinstance(workload, StaticBatch):
         times, said = static_times(model, plan, gpu, workload, serving, known.factors, kernels)
@@ -63,13 +69,8 @@ def estimate(
     return Forecast(**told, times=with_intervals(times, known), origin=known.origin, assumptions=assumed)
 
 
-def _known(
-    model: Model, plan: Plan, gpu: GPU, load: Workload, serving: Engine, origin: str | None, version: str | None
-) -> Fitted:
-    """The factors of the stack; those of static batches for these, where nothing nearer was measured; or none."""
-    if origin or not serving.serves:
-        return bare(serving.policy, _BARE if origin else _PLAIN.format(serving.name))
-    found = stack(model, plan, gpu, version)
+def _known(model: Model, plan: Plan, gpu: GPU, load: Workload, found: Fitted) -> Fitted:
+    """The factors of the stack, or of static batches for these, where nothing nearer was measured."""
     if not isinstance(load, StaticBatch):
         return found
     is_of_format = format_of(model, plan) in _MEASURED_STATIC
@@ -77,7 +78,7 @@ def _known(
         return replace(found, factors=replace(found.factors, **dict.fromkeys(FIRST_TOKEN, 0.0)))
     static = fitted(gpu)
     found = replace(found, factors=static.factors, origin=static.said)
-    return replace(found, **static.intervals()) if is_of_format else found
+    return replace(found, **static.intervals()) if is_of_format else found  # type: ignore[arg-type]  # three intervals
 
 
 def _capacity(model: Model, gpu: GPU, plan: Plan, workload: Workload, serving: Engine) -> Capacity:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from ..errors import FileFormatError
 from .answer import Interval
 from .factors import Factors
 from .fitting.labels import Labels
@@ -91,6 +92,26 @@ class StackFile(msgspec.Struct, frozen=True, kw_only=True):
 
 def _residual(covariance: Covariance, labels: Labels, weights: list[float]) -> Residual:
     return Residual(covariance=covariance, labels=labels, weights=np.array(weights))
+
+
+def to_json(found: StackFile) -> str:
+    """The text of the file."""
+    return msgspec.json.format(msgspec.json.encode(found), indent=0).decode() + "\n"
+
+
+def read(path: Path) -> StackFile:
+    """What `synperf fit-engine` wrote.
+
+    Raises:
+        FileFormatError: it cannot be read, or is no such file.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StackFile)
+    except OSError as error:
+        raise FileFormatError(f"{path.name}: {error.strerror or error}") from error
+    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+        right = "right would be what `synperf fit-engine` wrote"
+        raise FileFormatError(f"{path.name}: no fitted stacks: {str(error)[:120]}; {right}") from error
 
 
 @cache

@@ -150,7 +150,9 @@ def _said(level: str, fitted: FittedLevel, label: Labels) -> str:
         "engine": "measured on other GPUs alone",
     }[level]
     where = f"{label.engine[0]} on {label.gpu[0]}"
-    return f"factors fitted to {fitted.points} measured serving points of {' '.join(fitted.key)} for {where}: {what}"
+    if not fitted.points:
+        return f"those of the nearest stack that ships, and what your own points were off, for {where}: {what}"
+    return f"fitted to {fitted.points} measured serving points of {' '.join(fitted.key)} for {where}: {what}"
 
 
 def _residuals(known: StackFile) -> tuple[Residual, Residual]:

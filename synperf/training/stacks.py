@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zlib import crc32
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -34,7 +33,7 @@ from ..serving.fitting.served import Served
 from ..serving.fitting.simulated import CHOICES
 from ..serving.fitting.solve import Floats
 from ..serving.fitting.tree import Node
-from ..serving.stack_file import PATH, FittedLevel, Measured, Spread, StackFile
+from ..serving.stack_file import PATH, FittedLevel, Measured, Spread, StackFile, to_json
 from ..serving.stacks import size_of
 from ..units import format_percent
 
@@ -59,12 +58,12 @@ def record(served: Served, aside: Mapping[str, int]) -> StackFile:
             "date": f"{datetime.now(UTC):%Y-%m-%d}",
             "command": COMMAND,
         },
-        families=_families(training.points),
+        families=families_of(training.points),
         spreads=_spreads(training),
         ttft=made.ttft.covariance,
         tpot=made.tpot.covariance,
-        levels=tuple(_level(key, node) for key, node in sorted(made.tree.nodes.items())),
-        measured=tuple(_measured(training, made)),
+        levels=tuple(level_of(key, node) for key, node in sorted(made.tree.nodes.items())),
+        measured=tuple(measured_of(training, made)),
     )  # fmt: skip
 
 
@@ -80,7 +79,8 @@ def _errors(made: Fit, test: Served) -> str:
     return "; ".join(said)
 
 
-def _families(points: Points) -> dict[str, str]:
+def families_of(points: Points) -> dict[str, str]:
+    """What models are kin to, by their size."""
     pairs = dict.fromkeys(zip(points.model.tolist(), points.family.tolist(), strict=True))
     return dict(sorted({size_of(model(name)): family for name, family in pairs}.items()))
 
@@ -109,26 +109,29 @@ def _spread(training: Served, parts: Sequence[Bools]) -> Spread:
     known = np.isfinite(tpot)
     e2e = training.e2e_s(ttft, tpot)[known]
     return Spread(
-        ttft=_interval(measured.ttft_s[known] / ttft[known]),
-        tpot=_interval(measured.tpot_s[known] / tpot[known]),
-        e2e=_interval(training.points.e2e_s[known] / e2e),
+        ttft=interval_of(measured.ttft_s[known] / ttft[known]),
+        tpot=interval_of(measured.tpot_s[known] / tpot[known]),
+        e2e=interval_of(training.points.e2e_s[known] / e2e),
         points=int(known.sum()),
     )
 
 
-def _interval(ratios: Floats) -> Interval:
+def interval_of(ratios: Floats) -> Interval:
+    """The central 80 % of ratios."""
     low, high = np.quantile(ratios, _CENTRAL)
     return Interval(low=rounded(low), high=rounded(high))
 
 
-def _level(key: Key, node: Node) -> FittedLevel:
+def level_of(key: Key, node: Node) -> FittedLevel:
+    """A node of a tree as the file has it."""
     names = dict(zip(("engine", "gpu", "source", "family"), key, strict=False))
     values = (rounded(value) for value in node.values)
     factors = Factors(**dict(zip(NAMES, values, strict=True)))
     return FittedLevel(**names, factors=factors, policy=CHOICES[node.policy].of(key[0]), points=node.points)
 
 
-def _measured(training: Served, made: Fit) -> list[Measured]:
+def measured_of(training: Served, made: Fit) -> list[Measured]:
+    """The points that a fit saw, with their weights."""
     return [_of_version(training, made, key, rows) for key, rows in sorted(training.labels.groups(VERSION).items())]
 
 
@@ -158,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         every = Served.of(points)
         served = every.take(~every.simulated.limited)
         counts = Counter(aside) + Counter({"room": len(points) - len(served.points)})
-        PATH.write_bytes(msgspec.json.format(msgspec.json.encode(record(served, counts)), indent=0) + b"\n")
+        PATH.write_text(to_json(record(served, counts)), encoding="utf-8")
     except PerfError as error:
         print(f"{COMMAND}: {error}", file=sys.stderr)
         return 2

@@ -17,6 +17,8 @@ from synperf.kernels import families
 from synperf.kernels.dispatch import engines, resolve
 from synperf.kernels.memory_traits import facts
 
+from . import laws
+
 FAMILIES = sorted(name for name, kind in families().items() if kind.is_memory_bound)
 ROWS = [name for name in FAMILIES if name != "elementwise"]
 WHOLE = 64  # values: 16 bytes of any format, and whole blocks of scales
@@ -158,6 +160,21 @@ def test_more_of_any_resource_never_slows_a_kernel(drawn, field, factor):
     more = synperf.what_if(gpu, [f"{field}={factor}x"])
     before, after = _predict(call, gpu), _predict(call, more)
     assert after.time_s <= before.time_s * (1 + 1e-12)
+
+
+@given(st.integers(1, 40_000), st.integers(1, 2000), st.sampled_from(["bf16", "fp32"]), gpu_keys, st.floats(1.001, 20))
+@settings(max_examples=300)
+def test_more_sms_slow_no_launch_whose_ctas_may_walk_over_the_array(rows, blocks, dtype, key, factor):
+    gpu = synperf.gpu(key)
+    for written in ("fp8", "nvfp4"):
+        call = synperf.Quantize(rows=rows, dim=blocks * WHOLE, dtype=dtype, quant_dtype=written, engine="trtllm")
+        with suppress(synperf.UnsupportedError):
+            laws.require_never_slower(call, gpu, "num_sms", factor)
+
+
+def test_ctas_that_more_sms_would_hold_are_not_started_for_it():
+    call = synperf.Quantize(rows=30, dim=83_072, dtype="fp32", quant_dtype="nvfp4", engine="trtllm")
+    laws.require_never_slower(call, synperf.gpu("gb200"), "num_sms", 2)  # of 1,217 CTAs, 1,216 fit at once on one
 
 
 @given(calls())

@@ -122,10 +122,11 @@ def test_a_flat_array_has_chunks_whatever_its_rows():
     assert _launch(Copy(rows=3, dim=1001)).choice["vector_bytes"] == 16
 
 
-def test_persistent_ctas_are_as_many_as_the_gpu_holds():
+def test_ctas_walk_where_a_launch_would_have_more_than_its_kernel_starts():
     found = _launch(Quantize(rows=100_000, dim=4096, engine="trtllm"))
-    assert found.persistent
-    assert found.grid == (10 * 8, 1, 1)  # 8 of 256 threads fill the 2,048 of an SM
+    assert (found.grid, found.persistent) == ((65_536, 1, 1), True)
+    fewer = _launch(Quantize(rows=1000, dim=4096, engine="trtllm"))
+    assert (fewer.grid, fewer.persistent) == ((2000, 1, 1), False)  # 2,048 values each
 
 
 @pytest.mark.parametrize(("dim", "vector_bytes"), [(4096, 16), (4092, 8), (4094, 4), (4095, 2)])

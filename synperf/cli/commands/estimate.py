@@ -59,6 +59,12 @@ def estimate(
     length_spread: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="lengths are so many times nominal: 0.8,1.0 by default")
     ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="what `synperf fit-engine` wrote for your servers")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option("--engine-version", metavar="NAME", help="of the engine, where several were measured")
+    ] = None,
     origin: Origin = None,
     as_json: AsJson = False,
 ) -> None:
@@ -72,7 +78,7 @@ def estimate(
     lengths = {"isl": isl, "osl": osl}
     drawn = {"num_requests": num_requests, "length_spread": _spread(length_spread)}
     load = _load({name: value for name, value in given.items() if value is not None}, lengths, drawn, cached)
-    answer = api.estimate(described, plan, load, found, origin=origin)
+    answer = api.estimate(described, plan, load, found, origin=origin, calibration=calibration, version=version)
     show(as_json, lambda: report.to_dict(answer), lambda: report.to_text(answer))
 
 

@@ -36,7 +36,11 @@ class Fit:
 
 def fit(labels: Labels, features: Sequence[Features], target: Target, prior: Prior | None = None) -> Fit:
     """Factors and residuals of points; features are by policy."""
-    tree = grow(labels, features, target, prior)
+    return given_tree(grow(labels, features, target, prior), labels, features, target)
+
+
+def given_tree(tree: Tree, labels: Labels, features: Sequence[Features], target: Target) -> Fit:
+    """Factors as they are, and the residuals that they leave of points."""
     ttft, tpot = _residuals(tree, labels, features, target)
     return Fit(tree=tree, ttft=ttft, tpot=tpot)
 

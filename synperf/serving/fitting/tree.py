@@ -62,7 +62,7 @@ def grow(labels: Labels, features: Sequence[Features], target: Target, prior: Pr
             parent = _parent(nodes, key)
             towards = prior if parent is None else prior.around(parent.values, TIGHTNESS)
             policies = [parent.policy] if parent is not None and names == FAMILY else range(len(features))
-            nodes[key] = _fitted(rows, features, target, towards, policies)
+            nodes[key] = fitted_node(rows, features, target, towards, policies)
     return Tree(nodes=nodes)
 
 
@@ -71,10 +71,10 @@ def _parent(nodes: Mapping[Key, Node], key: Key) -> Node | None:
     return next((node for node in above if node is not None), None)
 
 
-def _fitted(
+def fitted_node(
     rows: npt.NDArray[np.int64], features: Sequence[Features], target: Target, prior: Prior, policies: Sequence[int]
 ) -> Node:
-    """The node of least loss over policies."""
+    """The node of least loss over policies, of some points."""
     own = target.take(rows)
     flushes = (float(prior.center[_FLUSH]),) if len(policies) == 1 else (*FLUSHES, float(prior.center[_FLUSH]))
     found = [(at, *fit(features[at].take(rows), own, prior, flushes)) for at in policies]
