@@ -29,6 +29,10 @@ LOADS = [
         (("static", "--rows", "a.parquet", "--split", "new-shape"), "no split of static batches named 'new-shape'"),
         (("eager", "--rows", "a.parquet", "--split", "gpu-out"), "split: is for what is fitted"),
         (("eager", "--rows", "a.parquet", "--gpu", "h21"), "no GPU named 'h21'"),
+        (("e2e", "--gpu", "h21"), "no GPU named 'h21'"),
+        (("e2e", "--rows", "a.csv", "--rows", "b.csv"), "rows: e2e is read from one file, got 2"),
+        (("e2e", "--rows", "a.csv"), "a.csv"),
+        (("e2e", "--origin", "learned"), "origin: is for kernels"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(arguments: tuple[str, ...], said: str) -> None:
