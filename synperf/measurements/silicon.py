@@ -1,6 +1,6 @@
 """Measured serving points of aiconfigurator-core: its `silicon_sample.csv`, mended, and set aside by named rules.
 
-What is mended and set aside, and why, is in silicon.toml; docs/serving/accuracy.md has the counts.
+What is mended and set aside, and why, is in silicon.toml; docs/stacks.md has the counts.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ def to_text(report: PointReport) -> str:
     labels = {label: scores for label, scores in report.by.items() if len(scores) > 1}
     answered = f"answered {report.answered:,} of {report.predictable:,} predictable points"
     below = f"measured TPOT below the bounds of the kernels that are counted: {report.below_roofline:,}"
+    covered = "" if report.covered is None else _covered(*report.covered)
     aside = [f"{count:,}: {reason}" for reason, count in report.set_aside.items()]
     return paragraphs(
         _TITLES[report.split],
@@ -35,7 +36,7 @@ def to_text(report: PointReport) -> str:
         *(_table(label, scores) for label, scores in labels.items()),
         _table("apart", () if report.limited is None else (report.limited,)),
         section("aiconfigurator's own estimates, median and mean", [_peer(one) for one in report.peers]),
-        f"{answered}\n{below}",
+        "\n".join(filter(None, (answered, covered, below))),
         section("rows set aside", aside),
         _LEGEND,
     )
@@ -50,6 +51,11 @@ def _cells(one: PointScore) -> tuple[str, ...]:
     errors = [value for time in times for value in (time.errors.median, time.errors.mape, time.errors.p90)]
     shares = [value for time in times[:2] for value in (time.close, time.near)]
     return (f"{one.points:,}", *(format_percent(value) for value in (*errors, *shares)))
+
+
+def _covered(tpot: float, ttft: float) -> str:
+    shares = f"TPOT {format_percent(tpot)}, TTFT {format_percent(ttft)}"
+    return f"measured times inside the intervals that ship, which mean to hold 80 %: {shares}"
 
 
 def _peer(one: Peer) -> str:

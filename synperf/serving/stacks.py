@@ -13,7 +13,7 @@ from ..models import Model, Plan, parameters
 from .answer import Interval
 from .engine import DEFAULT, engine
 from .factors import Factors
-from .fitting.labels import FAMILY, RECIPE, STACK, Labels
+from .fitting.labels import FAMILY, Labels, nearest
 from .fitting.residual import Residual
 from .fitting.simulated import format_of
 from .policy import Policy
@@ -134,11 +134,7 @@ def _nearest(known: StackFile, label: Labels, left: tuple[Residual, ...]) -> tup
     fitted = next((levels[key[:n]] for n in range(len(key), 0, -1) if key[:n] in levels and all(key[:n])), None)
     if fitted is None:
         return None
-    ttft, _ = left
-    for level, names in (("recipe", RECIPE), ("family", FAMILY), ("stack", STACK)):
-        if label.keys(names)[0] in ttft.labels.groups(names):
-            return level, fitted
-    return ENGINE, fitted
+    return nearest(label, left[0].labels)[0], fitted
 
 
 def _said(level: str, fitted: FittedLevel, label: Labels) -> str:

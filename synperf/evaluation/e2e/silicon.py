@@ -14,16 +14,18 @@ from ... import hardware
 from ...errors import FieldError
 from ...measurements import silicon
 from ...serving.fitting.fitted import Fit
+from ...serving.fitting.labels import nearest
 from ...serving.fitting.served import Bools, Served
 from ...serving.fitting.solve import Floats, general
-from ..metrics import Errors, share_within
+from ...serving.stack_file import shipped
+from ..metrics import Errors, coverage, share_within
 from . import baselines
 from .cases import ANCHORS, FAMILY_OUT, GPU_OUT, KNOWN, Case, anchors, cases
 
 OURS, FACTORS, KERNELS = "synperf", "factors alone", "kernels, nothing fitted"
 ROOFLINE, LINEAR, SCALED = "roofline, fitted alike", "log-linear regression", "wave scaling"
 ROOM = "room"
-LIMITED = f"{ROOM}: the cache does not hold the mean tokens of all requests, by synperf's own count: they queue"
+LIMITED = f"{ROOM}: the cache does not hold all requests at their mean length, by synperf's own count: they may queue"
 CLOSE, NEAR = 0.2, 0.5
 _BANDS = ((4, "1 to 4"), (16, "5 to 16"), (64, "17 to 64"), (256, "65 to 256"), (np.inf, "above 256"))
 LABELS = ("gpu", "engine", "family", "source", "concurrency")
@@ -73,6 +75,8 @@ class Peer:
 class PointReport:
     """Scores of every way to predict, those of ours by case and label, a peer's figures, and what was set aside.
 
+    `covered` are shares of measured TPOT and TTFT of known stacks within the intervals that ship, which mean to hold
+    80 %.
     `limited` is the score of points that wait for room in the cache, which no other score has. `below_roofline` of the
     scored points took less between tokens than the bounds of the kernels that are counted come to, under the schedule
     and the lengths that are taken.
@@ -85,6 +89,7 @@ class PointReport:
     answered: int
     predictable: int
     below_roofline: int
+    covered: tuple[float, float] | None
     peers: tuple[Peer, ...]
     set_aside: Mapping[str, int]
 
@@ -164,6 +169,7 @@ def report(
         answered=answered,
         predictable=predictable,
         below_roofline=_below(roofs, ours),
+        covered=_covered(served, ours[0]) if split == KNOWN else None,
         peers=_peers() if split == KNOWN else (),
         set_aside=_told(aside) | {LIMITED: int((~free).sum())},
     )
@@ -248,6 +254,19 @@ def _values(served: Served, label: str) -> tuple[np.ndarray, list[str]]:
     names = [name for _, name in _BANDS]
     places = np.searchsorted([most for most, _ in _BANDS], served.points.concurrency)
     return np.array(names, dtype=object)[places], [name for at, name in enumerate(names) if np.any(places == at)]
+
+
+def _covered(served: Served, ours: Answers) -> tuple[float, float]:
+    """Shares of measured times within the shipped intervals of the nearest that was fitted to."""
+    test, fit = served.take(ours.rows), served.take(~served.points.is_test)
+    spreads = [shipped().spreads[level] for level in nearest(test.labels, fit.labels)]
+    shares = []
+    for name, predicted, measured in (
+        ("tpot", ours.tpot_s, test.points.tpot_s), ("ttft", ours.ttft_s, test.points.ttft_s),
+    ):  # fmt: skip
+        bounds = np.array([(getattr(one, name).low, getattr(one, name).high) for one in spreads])
+        shares.append(coverage(bounds[:, 0] * predicted, bounds[:, 1] * predicted, measured))
+    return shares[0], shares[1]
 
 
 def _limited(split: str, served: Served, waiting: Served) -> PointScore | None:

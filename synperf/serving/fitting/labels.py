@@ -70,6 +70,19 @@ class Labels:
         return {key: np.array(rows) for key, rows in found.items()}
 
 
+def nearest(labels: Labels, known: Labels) -> list[str]:
+    """Of each point, what the nearest known ones share with it: the recipe, the family on a stack, or the stack.
+
+    It is "engine" where they share no stack.
+    """
+    levels = (("recipe", RECIPE), ("family", FAMILY), ("stack", STACK))
+    found = ["engine"] * len(labels)
+    for level, names in reversed(levels):
+        seen = set(known.keys(names))
+        found = [level if key in seen else old for key, old in zip(labels.keys(names), found, strict=True)]
+    return found
+
+
 def codes(keys: list[Key], known: dict[Key, int]) -> npt.NDArray[np.int64]:
     """A number for each key, the same for the same ones; `known` gains new ones."""
     return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)

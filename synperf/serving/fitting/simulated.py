@@ -47,8 +47,8 @@ CHOICES = tuple(Choice(order, 8192) for order in ORDERS)  # budgets of 2048 and 
 class Simulated:
     """Features by policy, in the order of those asked for, and what else follows from a point's setup.
 
-    `formats` are those in which most weights are multiplied. `limited` points ask for more of the cache at once than
-    there is, by the mean tokens of their requests.
+    `formats` are those in which most weights are multiplied. Of `limited` points the cache does not hold all requests
+    at their mean length.
     """
 
     features: tuple[Features, ...]
@@ -121,7 +121,7 @@ def simulated(
         for row in rows.tolist():
             concurrency, isl, osl = (int(getattr(points, name)[row]) for name in ("concurrency", "isl", "osl"))
             room = served.room(isl + osl)
-            limited[row] = room is not None and concurrency * (isl + osl / 2) * _MEAN_LENGTH > room
+            limited[row] = room is not None and concurrency * (isl + osl) * _MEAN_LENGTH > room
             binds = room is not None and room < concurrency * (isl + osl)
             for at, choice in enumerate(choices):
                 load = _Load(concurrency, isl, osl, choice.of(setup.engine), room if binds else None)

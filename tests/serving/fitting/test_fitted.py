@@ -5,7 +5,7 @@ import pytest
 
 from synperf.serving.fitting import residual
 from synperf.serving.fitting.fitted import left_out
-from synperf.serving.fitting.labels import STACK
+from synperf.serving.fitting.labels import STACK, nearest
 from synperf.serving.fitting.residual import krige
 from synperf.serving.fitting.tree import grow
 
@@ -90,3 +90,13 @@ def test_the_order_of_points_does_not_matter():
     assert every.fitted().tree.nodes[("vllm",)].values == pytest.approx(
         turned.fitted().tree.nodes[("vllm",)].values, rel=1e-3
     )
+
+
+def test_the_nearest_that_is_known_is_the_recipe_then_the_family_then_the_stack():
+    labels = served().labels
+    here = labels.take(np.array([0]))
+    assert nearest(here, labels) == ["recipe"]
+    assert nearest(here, labels.take(labels.family != here.family[0])) == ["stack"]
+    assert nearest(here, labels.take(labels.gpu != here.gpu[0])) == ["engine"]
+    here.tp[:] = "8"
+    assert nearest(here, labels) == ["family"]
