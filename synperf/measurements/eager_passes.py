@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileFormatError, MissingExtraError
+from ..errors import FileFormatError
+from .parquet_rows import rows
 
 COLUMNS = frozenset({"model", "mode", "seq_len", "batch", "gpu", "option", "e2e_ms", "neusight_pred_e2e_ms"})
 INFERENCE, TRAINING = MODES = ("inf", "train")
@@ -45,18 +45,11 @@ def read(path: Path) -> tuple[list[EagerPass], dict[str, int]]:
         FileFormatError: it is not such a file.
         MissingExtraError: the extra [data] is not installed.
     """
-    try:
-        polars = import_module("polars")
-    except ModuleNotFoundError as missing:
-        raise MissingExtraError.of("reading measured passes", "data") from missing
-    try:
-        rows: list[dict[str, Any]] = polars.read_parquet(path).to_dicts()
-    except (OSError, polars.exceptions.PolarsError) as broken:
-        raise FileFormatError(f"rows: {path.name} is no parquet file that can be read") from broken
-    if lacking := sorted(COLUMNS - set(rows[0] if rows else ())):
+    found = rows(path)
+    if lacking := sorted(COLUMNS - set(found[0] if found else ())):
         raise FileFormatError(f"rows: {path.name} lacks {', '.join(lacking)}; right would be a file of passes")
-    reasons = [_reason(row) for row in rows]
-    kept = [_pass(row) for row, reason in zip(rows, reasons, strict=True) if not reason]
+    reasons = [_reason(row) for row in found]
+    kept = [_pass(row) for row, reason in zip(found, reasons, strict=True) if not reason]
     return kept, dict(Counter(reason for reason in reasons if reason))
 
 

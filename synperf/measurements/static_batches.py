@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ..errors import FieldError, FileFormatError, MissingExtraError
+from ..errors import FieldError, FileFormatError
+from .parquet_rows import rows
 
 COLUMNS = frozenset({
     "config_id", "framework", "model", "workload", "gpu", "tp", "pp", "prompt_lens", "output_len", "repeat",
@@ -65,31 +65,13 @@ def read(path: Path) -> list[StaticRun]:
         FileFormatError: it is not such a file, or a row is not what it should be.
         MissingExtraError: the extra [data] is not installed.
     """
-    rows = _rows(path)
-    if missing := sorted(COLUMNS - set(rows[0] if rows else ())):
+    found = rows(path)
+    if missing := sorted(COLUMNS - set(found[0] if found else ())):
         raise FileFormatError(f"rows: {path.name} lacks {', '.join(missing)}; right would be a file of static batches")
     runs: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
+    for row in found:
         runs.setdefault(row["config_id"], []).append(row)
     return [_run(path.name, of_run) for of_run in runs.values()]
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a parquet file.
-
-    Raises:
-        FileFormatError: it cannot be read.
-        MissingExtraError: the extra [data] is not installed.
-    """
-    try:
-        polars = import_module("polars")
-    except ModuleNotFoundError as missing:
-        raise MissingExtraError.of("reading measured batches", "data") from missing
-    try:
-        found: list[dict[str, Any]] = polars.read_parquet(path).to_dicts()
-    except (OSError, polars.exceptions.PolarsError) as broken:
-        raise FileFormatError(f"rows: {path.name} is no parquet file that can be read") from broken
-    return found
 
 
 def _run(file: str, rows: list[dict[str, Any]]) -> StaticRun:

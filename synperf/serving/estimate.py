@@ -13,7 +13,8 @@ from ..models import Model, Plan
 from .alike import alike
 from .answer import Forecast
 from .capacity import Capacity, capacity
-from .corrected import corrected, with_intervals
+from .closed import closed_times
+from .corrected import with_intervals
 from .engine import DEFAULT, Engine, engine
 from .factors import FIRST_TOKEN
 from .fitting.simulated import format_of
@@ -58,13 +59,13 @@ def estimate(
     else:
         known = _known(model, plan, gpu, workload, stack(model, plan, gpu, version, own))
     kernels = partial(in_step, estimate=partial(predict, origin=origin))
+    costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, estimate=kernels)
     if isinstance(workload, StaticBatch):
         times, said = static_times(model, plan, gpu, workload, serving, known.factors, kernels)
+    elif isinstance(workload, ClosedLoop):
+        times, said = closed_times(workload, plan, known, costs, room.max_tokens)
     else:
-        costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, estimate=kernels)
         times, said = times_of(workload, plan, known.policy, known.factors, costs, room.max_tokens)
-    if isinstance(workload, ClosedLoop):
-        times = corrected(times, *known.ratios(workload.concurrency, workload.isl, workload.osl))
     assumed = alike((*room.assumptions, *said))
     return Forecast(**told, times=with_intervals(times, known), origin=known.origin, assumptions=assumed)
 

@@ -1,4 +1,4 @@
-"""`synperf evaluate static` and `eager`: what is refused, and what a small file gives."""
+"""`synperf evaluate e2e`: what is refused, and what a small file gives."""
 
 import json
 from pathlib import Path
@@ -22,6 +22,7 @@ LOADS = [
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+<<<<<<< HEAD
         (("static",), "rows: static is read from one file, got 0; right would be --rows FILE"),
         (("eager", "--rows", "a", "--rows", "b"), "rows: eager is read from one file, got 2"),
         (("static", "--rows", "a.parquet", "--recipe", "all"), "recipe: is for kernels"),
@@ -33,10 +34,17 @@ LOADS = [
         (("e2e", "--rows", "a.csv", "--rows", "b.csv"), "rows: e2e is read from one file, got 2"),
         (("e2e", "--rows", "a.csv"), "a.csv"),
         (("e2e", "--origin", "learned"), "origin: is for kernels"),
+=======
+        (("--rows", "a", "--rows", "b"), "rows: e2e is read from one file, got 2"),
+        (("--rows", "a.parquet", "--recipe", "all"), "recipe: is for kernels"),
+        (("--rows", "a.parquet"), "rows: a.parquet is no parquet file that can be read"),
+        (("--split", "new-shape"), "no split of serving points named 'new-shape'"),
+        (("--gpu", "h21"), "no GPU named 'h21'"),
+>>>>>>> main
     ],
 )
 def test_what_is_wrong_is_one_sentence(arguments: tuple[str, ...], said: str) -> None:
-    seen = invoke("evaluate", *arguments)
+    seen = invoke("evaluate", "e2e", *arguments)
     assert_refused(seen)
     assert said in seen.err
 
@@ -44,8 +52,18 @@ def test_what_is_wrong_is_one_sentence(arguments: tuple[str, ...], said: str) ->
 def test_a_small_file_has_its_errors_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(static_fit, "grid", lambda: [power()])
     path = write(tmp_path / "rows.parquet", *LOADS)
-    seen = invoke("evaluate", "static", "--rows", str(path), "--split", "gpu-out", "--json")
+    seen = invoke("evaluate", "e2e", "--rows", str(path), "--split", "gpu-out", "--json")
     assert seen.code == 0
     found = json.loads(seen.out)
     assert list(found["scores"]) == ["gpu-out"]
     assert len(found["rows"]) == 4
+
+
+def test_a_file_of_another_kind_is_told_what_it_lacks(tmp_path: Path) -> None:
+    import polars
+
+    path = tmp_path / "rows.parquet"
+    polars.DataFrame({"gpu": ["H100"], "total_ms": [1.0]}).write_parquet(path)
+    seen = invoke("evaluate", "e2e", "--rows", str(path))
+    assert_refused(seen)
+    assert "rows.parquet is no file of measured models; for static batches it lacks config_id" in seen.err

@@ -29,6 +29,20 @@ def test_more_clients_wait_longer_for_first_tokens_and_between_tokens() -> None:
     assert [one.tokens_per_s for one in found] == sorted(one.tokens_per_s for one in found)
 
 
+@pytest.mark.parametrize(("model", "plan", "gpu"), [
+    ("meta-llama/Llama-3.1-8B", {"tp": 2, "engine": "trtllm", "dtype": "bf16"}, "h100_sxm"),  # points themselves fall
+    ("meta-llama/Llama-3.1-70B", {"tp": 8, "engine": "vllm", "dtype": "fp8"}, "b200_sxm"),  # one row was slower
+    ("openai/gpt-oss-120b", {"tp": 1, "engine": "trtllm"}, "h200_sxm"),
+])  # fmt: skip
+def test_stacks_that_were_measured_obey_it_too(model: str, plan: dict, gpu: str) -> None:
+    found = [
+        times(ClosedLoop(concurrency=n, isl=1024, osl=512), model=model, gpu=gpu, **plan) for n in (1, 2, 4, 8, 16, 32)
+    ]
+    for one, more in pairwise(found):
+        assert more.ttft.mean >= one.ttft.mean * 0.98
+        assert more.tpot.mean >= one.tpot.mean * 0.98
+
+
 @pytest.mark.parametrize("name", ["batch", "isl", "osl"])
 def test_a_batch_takes_no_less_where_it_has_more(name: str) -> None:
     sizes = {"batch": 8, "isl": 1000, "osl": 100}

@@ -44,5 +44,5 @@ def test_a_file_that_cannot_be_read_is_one_sentence_and_code_2(tmp_path, capsys)
 
 
 def test_intervals_hold_the_middle_of_the_ratios():
-    found = stacks._interval(np.linspace(0.5, 1.5, 101))
+    found = stacks.interval_of(np.linspace(0.5, 1.5, 101))
     assert (found.low, found.high) == (0.6, 1.4)

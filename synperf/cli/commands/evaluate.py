@@ -6,8 +6,8 @@ other --split, recipes are fitted on the training rows of the split and scored o
 `evaluate collective` scores collectives: --split new-size or ranks-out, PipeWeave's and Vidur's tables from --data.
 `evaluate e2e` fits stacks to measured serving points and scores those that a --split holds out: known-stack,
 family-out, gpu-out, concurrency-out, length-out; --rows names another silicon_sample.csv than that of the package.
-`evaluate static` scores static batches, PipeWeave's pipeweave_e2e_real of --rows; `evaluate eager` fp32 passes of
-PyTorch, NeuSight's neusight_e2e_labels.
+--rows pipeweave_e2e_real.parquet scores static batches (--split configuration-out, gpu-out, twins-out), --rows
+neusight_e2e_labels.parquet passes of PyTorch in fp32.
 What is found goes to --out after every fit: Ctrl-C loses at most one, and --resume goes on.
 """
 
@@ -29,7 +29,7 @@ from ...evaluation.selection import SEED
 from ...kernels import family as family_named
 from ...kernels import name_of
 from ...kernels.fields import dtype_of
-from ...measurements import Rows
+from ...measurements import Rows, model_rows
 from ...report import comparison_plot, comparisons, eager_scores, messages, point_scores, scores, static_scores
 from ...tables.outfile import replacing, require_other, require_place, write_text
 from ...training.recipe import Recipe
@@ -39,7 +39,7 @@ from ..rows import read_rows
 from ..show import notice, show
 
 Names = list[str] | None
-COLLECTIVE, STATIC, EAGER, SERVED = "collective", "static", "eager", "e2e"
+COLLECTIVE, MODELS = "collective", "e2e"
 
 
 def evaluate(
@@ -81,14 +81,14 @@ def evaluate(
         scored = collectives.evaluate(split or collectives.NEW_SIZE, gpu or (), data)
         show(as_json, lambda: scored, lambda: messages.to_text(scored))
         return
-    if family in (STATIC, EAGER, SERVED):
+    if family == MODELS:
         given = {
             "origin": origin, "recipe": recipe, "dtype": dtype, "variant": variant, "hold_out": hold_out, "data": data,
             "biased": biased, "rows_per_group": rows_per_group, "seed": seed, "out": out, "resume": resume,
             "plot": plot,
         }  # fmt: skip
         _refuse(given, "is for kernels; right would be --split, --gpu and --rows alone")
-        _show_models(family, rows or [], gpu or (), split, as_json)
+        _show_models(rows or [], gpu or (), split, as_json)
         return
     for option, names in (("gpu", gpu), ("hold_out", hold_out)):
         for name in names or ():
@@ -123,22 +123,22 @@ def evaluate(
     show(as_json, found.to_dict, lambda: comparisons.to_text(found))
 
 
-def _show_models(family: str, rows: list[Path], gpus: Iterable[str], split: str | None, as_json: bool) -> None:
-    """Errors on measured batches or passes of models, or on measured serving points."""
-    if family == SERVED and len(rows) <= 1:
+def _show_models(rows: list[Path], gpus: Iterable[str], split: str | None, as_json: bool) -> None:
+    """Errors on measured serving points, batches or passes of models, whichever the file holds."""
+    if len(rows) > 1:
+        raise FieldError(f"rows: {MODELS} is read from one file, got {len(rows)}; right would be one --rows FILE")
+    kind = model_rows.kind_of(rows[0]) if rows else model_rows.POINTS
+    if kind == model_rows.BATCHES:
+        batches = static.evaluate(rows[0], gpus, split)
+        show(as_json, lambda: batches, lambda: static_scores.to_text(batches))
+    elif kind == model_rows.PASSES:
+        _refuse({"split": split}, "is for what is fitted; passes of PyTorch are predicted alone")
+        passes = eager.evaluate(rows[0], gpus)
+        show(as_json, lambda: passes, lambda: eager_scores.to_text(passes))
+    else:
         with stages() as told:
             points = silicon.evaluate(split or cases.KNOWN, gpus, rows[0] if rows else None, told)
         show(as_json, lambda: points, lambda: point_scores.to_text(points))
-        return
-    if len(rows) != 1:
-        raise FieldError(f"rows: {family} is read from one file, got {len(rows)}; right would be --rows FILE")
-    if family == STATIC:
-        batches = static.evaluate(rows[0], gpus, split)
-        show(as_json, lambda: batches, lambda: static_scores.to_text(batches))
-        return
-    _refuse({"split": split}, "is for what is fitted; eager passes are predicted alone")
-    passes = eager.evaluate(rows[0], gpus)
-    show(as_json, lambda: passes, lambda: eager_scores.to_text(passes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
