@@ -22,25 +22,11 @@ LOADS = [
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-<<<<<<< HEAD
-        (("static",), "rows: static is read from one file, got 0; right would be --rows FILE"),
-        (("eager", "--rows", "a", "--rows", "b"), "rows: eager is read from one file, got 2"),
-        (("static", "--rows", "a.parquet", "--recipe", "all"), "recipe: is for kernels"),
-        (("static", "--rows", "a.parquet"), "rows: a.parquet is no parquet file that can be read"),
-        (("static", "--rows", "a.parquet", "--split", "new-shape"), "no split of static batches named 'new-shape'"),
-        (("eager", "--rows", "a.parquet", "--split", "gpu-out"), "split: is for what is fitted"),
-        (("eager", "--rows", "a.parquet", "--gpu", "h21"), "no GPU named 'h21'"),
-        (("e2e", "--gpu", "h21"), "no GPU named 'h21'"),
-        (("e2e", "--rows", "a.csv", "--rows", "b.csv"), "rows: e2e is read from one file, got 2"),
-        (("e2e", "--rows", "a.csv"), "a.csv"),
-        (("e2e", "--origin", "learned"), "origin: is for kernels"),
-=======
         (("--rows", "a", "--rows", "b"), "rows: e2e is read from one file, got 2"),
         (("--rows", "a.parquet", "--recipe", "all"), "recipe: is for kernels"),
         (("--rows", "a.parquet"), "rows: a.parquet is no parquet file that can be read"),
         (("--split", "new-shape"), "no split of serving points named 'new-shape'"),
         (("--gpu", "h21"), "no GPU named 'h21'"),
->>>>>>> main
     ],
 )
 def test_what_is_wrong_is_one_sentence(arguments: tuple[str, ...], said: str) -> None:
