@@ -52,6 +52,13 @@ def _layer_as(model: Model, layer: Layer, scheme: Scheme | None) -> Layer:
     return replace(layer, schemes=in_format(scheme).schemes(0, model.layer_weights(layer)))
 
 
+def main_format(model: Model, plan: Plan) -> DType:
+    """The format in which most weights are multiplied."""
+    found = planned(model, plan)
+    schemes = [scheme.dtype for layer in found.kinds for _, scheme in layer.schemes]
+    return max(schemes, key=schemes.count) if schemes else found.dtype
+
+
 def cache_dtype(model: Model) -> DType:
     """The format of the cache: that of what is not quantised, where nothing else is said."""
     return model.dtype if model.kv_dtype is None else model.kv_dtype

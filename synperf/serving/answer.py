@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..models import Plan
-from .memory import Memory
-from .spread import Spread
-from .workload import Workload
+if TYPE_CHECKING:
+    from ..models import Plan
+    from .memory import Memory
+    from .spread import Spread
+    from .workload import Workload
 
 PREFILL, DECODE = "prefill", "decode"
 KERNELS, ATTENTION, COLLECTIVES, HOST, WAIT = "kernels", "attention", "collectives", "host", "wait"

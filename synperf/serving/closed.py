@@ -12,8 +12,8 @@ from dataclasses import replace
 from ..models import Plan
 from .answer import Times
 from .corrected import corrected
+from .fitted import Fitted
 from .load import MakeCosts, times_of
-from .stacks import Fitted
 from .stage_costs import Extent
 from .step_costs import StepCosts
 from .workload import ClosedLoop

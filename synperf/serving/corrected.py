@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .answer import Steady, Times
+from .fitted import Fitted
 from .spread import Spread
-from .stacks import Fitted
 
 
 def corrected(times: Times, ttft_ratio: float, tpot_ratio: float) -> Times:

@@ -5,31 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import predict
-from ..hardware import GPU
+from ..hardware import GPU, DType
 from ..models import Model, Plan
+from ..models.formats import main_format
 from .alike import alike
 from .answer import Forecast
 from .capacity import Capacity, capacity
-from .closed import closed_times
 from .corrected import with_intervals
 from .engine import DEFAULT, Engine, engine
 from .factors import FIRST_TOKEN
-from .fitting.simulated import format_of
+from .fitted import Fitted, bare
 from .in_step import in_step
-from .load import times_of
-from .stack_file import StackFile
-from .stacks import Fitted, bare, stack
+from .policy import Policy
 from .static_record import fitted
 from .static_times import static_times
-from .step_costs import StepCosts
-from .workload import ClosedLoop, StaticBatch, Workload
+from .workload import StaticBatch, Workload
+
+if TYPE_CHECKING:
+    from .stack_file import StackFile
 
 _BARE = "none, as one estimator of kernels was asked for: kernels and messages alone"
 _PLAIN = "none, as {} serves nobody: kernels and messages alone"
-_MEASURED_STATIC = ("bf16", "fp16")  # formats of the static batches that were measured
+_MEASURED_STATIC = (DType.BF16, DType.FP16)  # formats of the static batches that were measured
 
 
 def estimate(
@@ -54,32 +54,39 @@ def estimate(
     }  # fmt: skip
     if not room.fits:
         return Forecast(**told, times=None, would_fit=room.would_fit, assumptions=room.assumptions)
+    kernels = partial(in_step, estimate=partial(predict, origin=origin))
     if origin or not serving.serves:
         known = bare(serving.policy, _BARE if origin else _PLAIN.format(serving.name))
     else:
-        known = _known(model, plan, gpu, workload, stack(model, plan, gpu, version, own))
-    kernels = partial(in_step, estimate=partial(predict, origin=origin))
-    costs = partial(StepCosts, model, plan, gpu, padded=serving.graphs, estimate=kernels)
+        known = _known(model, plan, gpu, workload, serving.policy, version, own)
     if isinstance(workload, StaticBatch):
         times, said = static_times(model, plan, gpu, workload, serving, known.factors, kernels)
-    elif isinstance(workload, ClosedLoop):
-        times, said = closed_times(workload, plan, known, costs, room.max_tokens)
     else:
-        times, said = times_of(workload, plan, known.policy, known.factors, costs, room.max_tokens)
+        from .loaded import loaded_times  # a static batch needs no schedule
+
+        costs = {"model": model, "plan": plan, "gpu": gpu, "padded": serving.graphs, "estimate": kernels}
+        times, said = loaded_times(workload, plan, known, costs, room.max_tokens)
     assumed = alike((*room.assumptions, *said))
     return Forecast(**told, times=with_intervals(times, known), origin=known.origin, assumptions=assumed)
 
 
-def _known(model: Model, plan: Plan, gpu: GPU, load: Workload, found: Fitted) -> Fitted:
+def _known(
+    model: Model, plan: Plan, gpu: GPU, load: Workload, policy: Policy, version: str | None, own: StackFile | None
+) -> Fitted:
     """The factors of the stack, or of static batches for these, where nothing nearer was measured."""
-    if not isinstance(load, StaticBatch):
+    is_static = isinstance(load, StaticBatch)
+    is_of_format = is_static and main_format(model, plan) in _MEASURED_STATIC
+    if is_of_format:
+        return fitted(gpu).of(policy)
+    from .stacks import stack  # static batches in formats that were measured need none
+
+    found = stack(model, plan, gpu, version, own)
+    if not is_static:
         return found
-    is_of_format = format_of(model, plan) in _MEASURED_STATIC
-    if found.is_of_gpu and not is_of_format:
+    if found.is_of_gpu:
         return replace(found, factors=replace(found.factors, **dict.fromkeys(FIRST_TOKEN, 0.0)))
     static = fitted(gpu)
-    found = replace(found, factors=static.factors, origin=static.said)
-    return replace(found, **static.intervals()) if is_of_format else found  # type: ignore[arg-type]  # three intervals
+    return replace(found, factors=static.factors, origin=static.said)
 
 
 def _capacity(model: Model, gpu: GPU, plan: Plan, workload: Workload, serving: Engine) -> Capacity:

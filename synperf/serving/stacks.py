@@ -3,63 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from ..hardware import GPU
 from ..models import Model, Plan, parameters
-from .answer import Interval
+from ..models.formats import main_format
 from .engine import DEFAULT, engine
-from .factors import Factors
+from .fitted import ENGINE, Fitted, bare
 from .fitting.labels import FAMILY, Labels, nearest
 from .fitting.residual import Residual
-from .fitting.simulated import format_of
-from .policy import Policy
 from .stack_file import FittedLevel, Measured, StackFile, shipped
 
-GENERAL = "general"  # the level of engines that nobody measured
-ENGINE = "engine"  # that of GPUs on which nobody measured the engine
 _Source = tuple[tuple[bool | int, ...], str, str]
 _OTHER = "an engine without measured serving points: kernels as predicted, without the host's time"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fitted:
-    """Factors and policy of a stack, a sentence on where they come from, and the central 80 % of what was measured.
-
-    `level` is the nearest that was measured: the engine, the stack of engine and GPU, the model's family on it, or its
-    recipe (format, tp and ep); `general` of none. Intervals are None there. `left` are what measured points leave of
-    the times to the first token and between tokens.
-    """
-
-    factors: Factors
-    policy: Policy
-    level: str
-    origin: str
-    ttft: Interval | None
-    tpot: Interval | None
-    e2e: Interval | None
-    label: Labels | None = None
-    left: tuple[Residual, ...] = ()
-
-    @property
-    def is_of_gpu(self) -> bool:
-        """Whether the engine was measured on this GPU."""
-        return self.level not in (GENERAL, ENGINE)
-
-    def ratios(self, concurrency: int, isl: int, osl: int) -> tuple[float, float]:
-        """What mean times to the first token and between tokens of a closed loop are multiplied by.
-
-        They are what measured points of the recipe and its kin were off, by how near their loads are.
-        """
-        if self.label is None:
-            return 1.0, 1.0
-        loads = np.log2(np.array([[concurrency, isl, osl]], dtype=float))
-        here = self.label.loading(np.concatenate((loads, self.label.loads[:, loads.shape[1] :]), axis=1))
-        ttft, tpot = (float(np.exp(residual.at(here)[0])) for residual in self.left)
-        return ttft, tpot
 
 
 def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None, own: StackFile | None = None) -> Fitted:
@@ -86,11 +44,6 @@ def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None, own: S
     return bare(serving.policy, _OTHER)
 
 
-def bare(policy: Policy, origin: str) -> Fitted:
-    """No factors: kernels and messages as predicted."""
-    return Fitted(factors=Factors(), policy=policy, level=GENERAL, origin=origin, ttft=None, tpot=None, e2e=None)
-
-
 def size_of(model: Model) -> str:
     """What tells models of one family from others: layers, width and parameters."""
     return f"{model.num_layers} x {model.hidden}, {parameters(model)}"
@@ -100,7 +53,7 @@ def _label(known: StackFile, model: Model, plan: Plan, gpu: GPU, engine_name: st
     """The labels of a point of that stack, at a load of ones."""
     texts = {
         "engine": engine_name, "gpu": gpu.key, "family": known.families.get(size_of(model), ""),
-        "format": format_of(model, plan), "tp": str(plan.tp), "ep": str(plan.ep),
+        "format": str(main_format(model, plan)), "tp": str(plan.tp), "ep": str(plan.ep),
     }  # fmt: skip
     measured = max(_sources(known, texts, version), default=None)
     source, named = (measured[1], measured[2]) if measured else ("", "")

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import msgspec
 
 from ..hardware import GPU
+from . import fitted as stack
 from .answer import Interval
 from .factors import Factors
+from .policy import Policy
 
 FILE = Path(__file__).with_name("static.json")
 
@@ -57,10 +59,13 @@ class Fitted(NamedTuple):
     spreads: Spreads
     said: str
 
-    def intervals(self) -> dict[str, Interval]:
-        """What measured prefills, steps and whole batches lie between, by what requests see of them."""
-        of = {"ttft": self.spreads.prefill, "tpot": self.spreads.decode, "e2e": self.spreads.total}
-        return {name: Interval(low=one.low, high=one.high) for name, one in of.items()}
+    def of(self, policy: Policy) -> stack.Fitted:
+        """The same as what is known of a stack; intervals are of prefills, steps and whole batches."""
+        ttft, tpot, e2e = (
+            Interval(low=one.low, high=one.high)
+            for one in (self.spreads.prefill, self.spreads.decode, self.spreads.total)
+        )
+        return replace(stack.bare(policy, self.said), factors=self.factors, ttft=ttft, tpot=tpot, e2e=e2e)
 
 
 @cache

@@ -18,6 +18,7 @@ from ..hardware import gpu
 from ..measurements.points import Points
 from ..models import model
 from ..serving.factors import NAMES
+from ..serving.fitted import Fitted
 from ..serving.fitting.fitted import Fit, given_tree
 from ..serving.fitting.labels import FAMILY, STACK, Key
 from ..serving.fitting.served import Served
@@ -25,7 +26,7 @@ from ..serving.fitting.simulated import CHOICES, Choice, plan_of
 from ..serving.fitting.solve import Floats, general
 from ..serving.fitting.tree import FEWEST, TIGHTNESS, Node, Tree, fitted_node
 from ..serving.stack_file import Spread, StackFile, shipped
-from ..serving.stacks import Fitted, stack
+from ..serving.stacks import stack
 from .stacks import families_of, interval_of, level_of, measured_of
 
 _FOLDS = 10

@@ -18,7 +18,6 @@ from ...kernels.fields import dtype_of
 from ...models import Plan
 from ...models import model as of_name
 from ...report import forecast as report
-from ...serving import request_files
 from ...serving.workload import ClosedLoop, OpenLoop, StaticBatch, Workload
 from ..arguments import AsJson, Changes, GpuName, Origin, device
 from ..show import show
@@ -100,6 +99,8 @@ def _load(
         for key, one in (*lengths.items(), ("cached", cached or None)):
             if one is not None:
                 raise FieldError(f"{key}: the requests of --{name} have their own; right would be none")
+        from ...serving import request_files  # other loads need no tables
+
         read = request_files.static_batch if name == "batch-file" else request_files.trace
         return read(str(value))
     if lengths["isl"] is None:

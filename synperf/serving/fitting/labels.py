@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...measurements.points import Points
+if TYPE_CHECKING:
+    from ...measurements.points import Points
 
 ENGINE = ("engine",)
 STACK = ("engine", "gpu", "source")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...hardware import GPU, DType, gpu
 from ...measurements.points import Points, Setup
 from ...models import Model, Plan, model
-from ...models.formats import planned
+from ...models.formats import main_format
 from .. import linear
 from ..capacity import capacity
 from ..engine import engine
@@ -95,13 +95,6 @@ def plan_of(setup: Setup) -> Plan:
     return Plan(**ranks, dtype=DType(setup.dtype) if setup.dtype else None, engine=setup.engine)
 
 
-def format_of(which: Model, plan: Plan) -> str:
-    """The format in which most weights are multiplied."""
-    found = planned(which, plan)
-    schemes = [scheme.dtype for layer in found.kinds for _, scheme in layer.schemes]
-    return str(max(schemes, key=schemes.count) if schemes else found.dtype)
-
-
 def simulated(
     points: Points, choices: Sequence[Choice] = CHOICES, *, estimate: Predict = in_step,
     told: Callable[[int], None] = lambda _: None,
@@ -117,7 +110,7 @@ def simulated(
     schedules: dict[_Load, _Schedule] = {}
     for setup, rows in points.setups():
         served = _Served.of(setup, estimate, _extent(points, rows, choices))
-        formats[rows] = format_of(served.model, served.plan)
+        formats[rows] = main_format(served.model, served.plan)
         for row in rows.tolist():
             concurrency, isl, osl = (int(getattr(points, name)[row]) for name in ("concurrency", "isl", "osl"))
             room = served.room(isl + osl)
