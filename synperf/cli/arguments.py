@@ -12,6 +12,7 @@ import typer
 from .. import api, hardware
 from ..errors import FieldError, PerfError, named
 from ..hardware import GPU
+from ..kernels.fields import dtype_of
 from ..kernels.gemm_profile import TileProfile
 
 FAMILY = "a family from `synperf kernels`, e.g. gemm, or a .py file"
@@ -51,7 +52,28 @@ Weights = Annotated[
     Path | None,
     typer.Option("--weights", metavar="FILE", help="what `synperf train` wrote, in the place of the shipped weights"),
 ]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="a name of the catalog, a config.json, or its folder")]
+WeightsFormat = Annotated[
+    str | None, typer.Option("--dtype", metavar="NAME", help="of weights; else that of the checkpoint")
+]
+CacheFormat = Annotated[str | None, typer.Option("--kv-dtype", metavar="NAME", help="of the cache, e.g. fp8")]
+Tp = Annotated[int, typer.Option("--tp", metavar="N", help="GPUs that share every layer")]
+Pp = Annotated[int, typer.Option("--pp", metavar="N", help="stages that share the layers")]
+Ep = Annotated[int, typer.Option("--ep", metavar="N", help="groups of GPUs that hold other experts")]
+Dp = Annotated[int, typer.Option("--dp", metavar="N", help="groups of --tp GPUs that share the requests")]
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+
+
+def formats(dtype: str | None, kv_dtype: str | None) -> dict[str, Any]:
+    """The formats of a plan, by the name of its field.
+
+    Raises:
+        FieldError: no format has that name.
+    """
+    return {
+        field: None if name is None else dtype_of(option, name)
+        for field, option, name in (("dtype", "dtype", dtype), ("kv_dtype", "kv-dtype", kv_dtype))
+    }
 
 
 def device(name: str | None, changes: Iterable[str] | None) -> GPU:

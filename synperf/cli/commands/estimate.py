@@ -13,29 +13,41 @@ import typer
 
 from ... import api
 from ...errors import FieldError, named
-from ...hardware import DType
-from ...kernels.fields import dtype_of
 from ...models import Plan
 from ...models import model as of_name
 from ...report import forecast as report
 from ...serving.workload import ClosedLoop, OpenLoop, StaticBatch, Workload
-from ..arguments import AsJson, Changes, GpuName, Origin, device
+from ..arguments import (
+    AsJson,
+    CacheFormat,
+    Changes,
+    Dp,
+    Ep,
+    GpuName,
+    ModelName,
+    Origin,
+    Pp,
+    Tp,
+    WeightsFormat,
+    device,
+    formats,
+)  # fmt: skip
 from ..show import show
 
 _LOADS = ("batch", "batch-file", "concurrency", "request-rate", "workload")
 
 
 def estimate(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="a name of the catalog, a config.json, or its folder")],
+    model: ModelName,
     gpu: GpuName = None,
     changes: Changes = None,
     engine: Annotated[str | None, typer.Option(metavar="NAME", help="vllm, sglang, trtllm; vllm by default")] = None,
-    dtype: Annotated[str | None, typer.Option(metavar="NAME", help="of weights; else that of the checkpoint")] = None,
-    kv_dtype: Annotated[str | None, typer.Option(metavar="NAME", help="of the cache, e.g. fp8")] = None,
-    tp: Annotated[int, typer.Option(metavar="N", help="GPUs that share every layer")] = 1,
-    pp: Annotated[int, typer.Option(metavar="N", help="stages that share the layers")] = 1,
-    ep: Annotated[int, typer.Option(metavar="N", help="groups of GPUs that hold other experts")] = 1,
-    dp: Annotated[int, typer.Option(metavar="N", help="groups of --tp GPUs that share the requests")] = 1,
+    dtype: WeightsFormat = None,
+    kv_dtype: CacheFormat = None,
+    tp: Tp = 1,
+    pp: Pp = 1,
+    ep: Ep = 1,
+    dp: Dp = 1,
     link: Annotated[str | None, typer.Option(metavar="NAME", help="what joins GPUs of a node, e.g. pcie4_host")] = None,
     network: Annotated[str | None, typer.Option(metavar="NAME", help="what joins nodes, e.g. infiniband_ndr")] = None,
     isl: Annotated[int | None, typer.Option(metavar="TOKENS", help="of a prompt")] = None,
@@ -70,8 +82,7 @@ def estimate(
     found = device(gpu, changes)
     with named("model"):
         described = of_name(model)
-    formats: dict[str, Any] = {"dtype": _format("dtype", dtype), "kv_dtype": _format("kv-dtype", kv_dtype)}
-    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, engine=engine, link=link, network=network, **formats)
+    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, engine=engine, link=link, network=network, **formats(dtype, kv_dtype))
     given = {"batch": batch, "batch-file": batch_file, "concurrency": concurrency, "request-rate": request_rate,
              "workload": workload}  # fmt: skip
     lengths = {"isl": isl, "osl": osl}
@@ -119,7 +130,3 @@ def _load(
 
 def _spread(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(text.split(","))
-
-
-def _format(option: str, name: str | None) -> DType | None:
-    return None if name is None else dtype_of(option, name)

@@ -10,28 +10,39 @@ from typing import Annotated
 import typer
 
 from ...errors import FieldError, named
-from ...hardware import DType
-from ...kernels.fields import dtype_of
 from ...models import Plan
 from ...models import model as of_name
 from ...report import memory as report
 from ...serving.memory import UTILIZATION
 from ...serving.memory import memory as calculate
 from ...units import parse_quantity
-from ..arguments import AsJson, Changes, GpuName, device
+from ..arguments import (
+    AsJson,
+    CacheFormat,
+    Changes,
+    Dp,
+    Ep,
+    GpuName,
+    ModelName,
+    Pp,
+    Tp,
+    WeightsFormat,
+    device,
+    formats,
+)  # fmt: skip
 from ..show import show
 
 
 def memory(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="a name of the catalog, a config.json, or its folder")],
+    model: ModelName,
     gpu: GpuName = None,
     changes: Changes = None,
-    dtype: Annotated[str | None, typer.Option(metavar="NAME", help="of weights; else that of the checkpoint")] = None,
-    kv_dtype: Annotated[str | None, typer.Option(metavar="NAME", help="of the cache, e.g. fp8")] = None,
-    tp: Annotated[int, typer.Option(metavar="N", help="GPUs that share every layer")] = 1,
-    pp: Annotated[int, typer.Option(metavar="N", help="stages that share the layers")] = 1,
-    ep: Annotated[int, typer.Option(metavar="N", help="groups of GPUs that hold other experts")] = 1,
-    dp: Annotated[int, typer.Option(metavar="N", help="groups of --tp GPUs that share the requests")] = 1,
+    dtype: WeightsFormat = None,
+    kv_dtype: CacheFormat = None,
+    tp: Tp = 1,
+    pp: Pp = 1,
+    ep: Ep = 1,
+    dp: Dp = 1,
     seq: Annotated[int | None, typer.Option(metavar="TOKENS", help="length of a request")] = None,
     batch: Annotated[int | None, typer.Option(metavar="N", help="requests of that length at once")] = None,
     utilization: Annotated[
@@ -49,12 +60,8 @@ def memory(
         described = of_name(model)
     with named("activations-bytes"):
         activations = None if activations_bytes is None else parse_quantity(activations_bytes, "B")
-    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, dtype=_format("dtype", dtype), kv_dtype=_format("kv-dtype", kv_dtype))
+    plan = Plan(tp=tp, pp=pp, ep=ep, dp=dp, **formats(dtype, kv_dtype))
     answer = calculate(
         described, found, plan, seq=seq, batch=batch, utilization=utilization, activations_bytes=activations
     )
     show(as_json, lambda: report.to_dict(answer), lambda: report.to_text(answer))
-
-
-def _format(option: str, name: str | None) -> DType | None:
-    return None if name is None else dtype_of(option, name)
