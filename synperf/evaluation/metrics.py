@@ -61,6 +61,21 @@ def coverage(low: np.ndarray, high: np.ndarray, measured: np.ndarray) -> float:
     return float(((low <= measured) & (measured <= high)).mean())
 
 
+def cluster_error(held: np.ndarray, cluster: np.ndarray) -> float:
+    """Standard error of a share whose rows come in clusters that go together; NaN of one cluster.
+
+    Source: Liang and Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986), for a
+    mean, with the correction for few clusters.
+    """
+    _check(held, cluster)
+    _, of = np.unique(cluster, return_inverse=True)
+    count = int(of.max()) + 1
+    if count < 2:
+        return float("nan")
+    sums = np.bincount(of, held - held.mean())
+    return float(np.sqrt((sums**2).sum() * count / (count - 1)) / len(held))
+
+
 def relative_width(low: np.ndarray, high: np.ndarray, predicted: np.ndarray) -> float:
     """Median of half the interval over the estimate: 0.1 for an estimate of 1 between 0.9 and 1.1."""
     _check(low, predicted)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .metrics import coverage
+from .metrics import cluster_error, coverage
 from .predictions import Predictions
 
 LEAST_ROWS = 1000  # of fewer, a share is no figure: that of 1000 is within 2.5 points of the truth in 19 of 20 cases
@@ -35,6 +35,7 @@ class Regime:
     rows: int
     shapes: int  # distinct; errors of one go together, so that a regime of few says little of others
     coverage: float
+    coverage_error: float | None = None  # standard error over shapes drawn anew; None of one shape
 
     @property
     def name(self) -> str:
@@ -62,8 +63,11 @@ def regimes(p: Predictions, gpu: str, engine: str, kernel: str, dtype: str) -> I
             part = p.take(chosen & (p.time_s > start) & (p.time_s <= end))
             start = end
             if len(part) >= LEAST_ROWS:
+                held = (part.low_s <= part.measured_s) & (part.measured_s <= part.high_s)
+                error = cluster_error(held.astype(float), part.shape)
                 yield Regime(
                     gpu=gpu, engine=engine, kernel=kernel, dtype=dtype, band=band, split=split, rows=len(part),
                     shapes=len(np.unique(part.shape)),
                     coverage=coverage(part.low_s, part.high_s, part.measured_s),
+                    coverage_error=error if np.isfinite(error) else None,
                 )  # fmt: skip

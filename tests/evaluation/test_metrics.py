@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synperf.errors import FieldError
-from synperf.evaluation.metrics import Errors, coverage, share_below, signed_error
+from synperf.evaluation.metrics import Errors, cluster_error, coverage, share_below, signed_error
 
 
 def array(*values):
@@ -66,3 +66,10 @@ def test_bias_is_never_beyond_the_mean_error(measured):
     real = array(*measured)
     e = Errors.of(real[::-1].copy(), real)
     assert abs(e.bias) <= e.mape * (1 + 1e-12)
+
+
+def test_the_error_of_a_share_counts_clusters_and_not_rows():
+    held = np.repeat([1.0, 0.0, 1.0, 1.0], 100)
+    cluster = np.repeat(["a", "b", "c", "d"], 100)
+    assert cluster_error(held, cluster) == pytest.approx(np.std([1, 0, 1, 1], ddof=1) / 2)
+    assert np.isnan(cluster_error(held[:100], cluster[:100]))
