@@ -262,4 +262,4 @@ all       1,000  25 %    20 %  50 %   10 %  -5 %     80 %  30 % (1.5x)          
 Absolute relative errors; wMAPE weighs a row by its time; bias above 0 is too slow; covered is the share of measured \
 times inside the interval, which means to hold 80 %; half-width is the median of half the interval over the estimate, \
 and over the median error in brackets; below floor should be 0. A regime is a format and a band of estimated times; a \
-cell is that of one GPU, engine and kernel."""
+cell is that of one GPU, engine and kernel; +- is the standard error over shapes."""
