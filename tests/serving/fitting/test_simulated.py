@@ -5,8 +5,9 @@ import pytest
 
 from synperf.hardware import DType
 from synperf.models import Plan, model
+from synperf.models.formats import main_format
 from synperf.serving.factors import Factors
-from synperf.serving.fitting.simulated import CHOICES, format_of, simulated
+from synperf.serving.fitting.simulated import CHOICES, simulated
 from synperf.serving.fitting.solve import general
 
 from .points import points
@@ -49,7 +50,7 @@ def test_the_mean_time_to_the_first_token_rises_with_concurrency():
     ],
 )
 def test_the_format_is_that_of_most_products(name, dtype, found):
-    assert format_of(model(name), Plan(dtype=dtype)) == found
+    assert main_format(model(name), Plan(dtype=dtype)) == found
 
 
 def test_a_prior_is_of_factors_that_an_engine_can_have():
