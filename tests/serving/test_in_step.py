@@ -77,3 +77,9 @@ def test_messages_are_as_alone() -> None:
     call = Collective(operation="all_reduce", bytes=2**20, ranks=2)
     gpu = hardware.gpu("h100_sxm")
     assert in_step(call, gpu).time_s == predict(call, gpu).time_s
+
+
+def test_a_gpu_of_few_flop_per_byte_reads_as_fast_as_its_bandwidth_sustains() -> None:
+    odd, call = hardware.gpu("rtx_3090"), Gemm(m=1, n=27648, k=5120, engine="vllm")
+    assert predict(call, odd).efficiency < 0.5
+    assert in_step(call, odd).efficiency > 0.8
