@@ -1,0 +1,82 @@
+"""Events whose begin and end stand apart (phases B and E), joined."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from .decimals import NONE, scaled
+from .events import Column
+from .kineto_events import CATEGORIES, Event
+from .kineto_rows import PLACES, Rows
+
+
+def join(rows: Rows) -> int:
+    """Adds the joined events to the rows, and returns how many begins and ends have no other half.
+
+    An end belongs to the latest open begin of its process and thread that has its name, or to the latest if it has none.
+    At one time, ends come before begins unless theirs has yet to come.
+    """
+    times = scaled([half.ts for half in rows.halves], PLACES)
+    order = np.lexsort(([half.ph == "B" for half in rows.halves], times))
+    open_: dict[tuple[object, object], list[int]] = defaultdict(list)
+    late: list[int] = []
+    pairs: list[tuple[int, int]] = []
+    lost = 0
+    for place in [p for p in order.tolist() if times[p] != NONE]:
+        half = rows.halves[place]
+        stack = open_[half.pid, half.tid]
+        if half.ph == "E":
+            found = _begin(rows.halves, stack, half.name)
+            if found is None:
+                late.append(place)
+            else:
+                pairs.append((found, place))
+        else:
+            stack.append(place)
+            _close(rows.halves, stack, late, times, pairs)
+    lost = len(rows.halves) - 2 * len(pairs)
+    _add(rows, pairs, times)
+    return lost
+
+
+def _begin(halves: Sequence[Event], stack: list[int], name: str) -> int | None:
+    """Takes the begin that an end belongs to off the stack."""
+    for depth in range(len(stack) - 1, -1, -1):
+        if not name or halves[stack[depth]].name == name:
+            return stack.pop(depth)
+    return None
+
+
+def _close(
+    halves: Sequence[Event], stack: list[int], late: list[int], times: Column, pairs: list[tuple[int, int]]
+) -> None:
+    """Joins the begin on top of the stack with an end at the same time that came before it: it has no duration."""
+    begin = stack[-1]
+    for place in late:
+        half = halves[place]
+        same = (half.pid, half.tid) == (halves[begin].pid, halves[begin].tid)
+        if times[place] == times[begin] and same and half.name in ("", halves[begin].name):
+            late.remove(place)
+            pairs.append((stack.pop(), place))
+            return
+
+
+def _add(rows: Rows, pairs: Sequence[tuple[int, int]], times: Column) -> None:
+    events, kinds, chosen = [], [], []
+    for begin, end in pairs:
+        event = rows.halves[begin]
+        event.args = event.args or rows.halves[end].args
+        kind = CATEGORIES.get(event.cat.lower())
+        if kind is None:
+            rows.unknown += 1
+            rows.kinds.unknown.add(event.cat or "none")
+        else:
+            events.append(event)
+            kinds.append(kind)
+            chosen.append((begin, end))
+    if events:
+        begins, ends = np.array(chosen).T
+        rows.add_timed(events, np.array(kinds, dtype=np.int8), times[begins], times[ends] - times[begins])
