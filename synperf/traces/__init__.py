@@ -1,7 +1,7 @@
 """Readers of traces: one exists because its file is in this folder and has `recognises` and `read`.
 
-`recognises(head, path)` says by the first bytes, unpacked, whether the file is of its format; `read(path, progress)` gives
-its traces, one for each rank. Every format has its own content: no two readers recognise one file.
+`recognises(head, path)` says by the first bytes, unpacked, whether the file is of its format; `read(path, progress)`
+gives its traces, one for each rank. Every format has its own content: no two readers recognise one file.
 """
 
 from __future__ import annotations

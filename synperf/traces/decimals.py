@@ -1,4 +1,4 @@
-"""Decimal texts to whole numbers of a smaller unit, exactly: a double has too few digits for a time since 1970 in ns."""
+"""Decimal texts to whole numbers of a smaller unit, exactly: a double has too few digits for ns since 1970."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ def scaled(texts: Sequence[bytes], places: int) -> NDArray[np.int64]:
 
 
 def _plain(joined: bytes, count: int, places: int) -> NDArray[np.int64] | None:
-    """The same for texts of digits, one point and a sign in front; None where one is not that, or has too many digits."""
+    """The same for texts of digits, a point and a sign in front; None where one is not that, or has too many digits."""
     letters = np.frombuffer(joined + b"\n", dtype=np.uint8)
     ends = np.flatnonzero(letters == ord("\n"))
     starts = np.concatenate(([0], ends[:-1] + 1))
-    points = np.flatnonzero(letters == ord("."))
-    owners = np.searchsorted(ends, points)
-    signs = np.flatnonzero(letters == ord("-"))
-    decimals = np.zeros(count, dtype=np.int64)
-    decimals[owners] = ends[owners] - points - 1
-    digits = _digits(letters, starts, ends)
-    if (owners[1:] == owners[:-1]).any() or not np.isin(signs, starts).all():
-        return None
-    if digits.min() < 1 or digits.max() > _DIGITS:
+    length = ends - starts
+    excess = np.full(count, -places)
+    if b"." in joined:
+        points = np.flatnonzero(letters == ord("."))
+        owners = np.searchsorted(ends, points)
+        if (owners[1:] == owners[:-1]).any():
+            return None
+        excess[owners] += ends[owners] - points - 1
+        length[owners] -= 1
+    if b"-" in joined:
+        signs = np.flatnonzero(letters == ord("-"))
+        owners = np.searchsorted(ends, signs)
+        if not np.array_equal(starts[owners], signs):
+            return None
+        length[owners] -= 1
+    if length.min() < 1 or length.max() > _DIGITS:
         return None
     whole = np.fromstring(joined.replace(b".", b""), dtype=np.int64, sep="\n")  # exact, unlike by way of a double
-    excess = decimals - places
     if (np.abs(whole) * 10.0 ** np.maximum(-excess, 0)).max() > _SAFE:
         return None
     return _rounded(whole, excess)
-
-
-def _digits(letters: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many digits each text has."""
-    count = np.concatenate(([0], np.cumsum((letters >= ord("0")) & (letters <= ord("9")))))
-    return np.asarray(count[ends] - count[starts])
 
 
 def _rounded(whole: NDArray[np.int64], excess: NDArray[np.int64]) -> NDArray[np.int64]:

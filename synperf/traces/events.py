@@ -2,8 +2,8 @@
 
 Events are columns of numbers; names are ids into one table of texts. Times are whole nanoseconds, `start_ns` since 1970
 where the trace says so, else since the trace's own zero. What only some events have is in side tables, whose `event` is
-the row of the event. Rows are in order of start, at the same start the longer one first, so that parents precede children.
-A number that an event does not have is -1, a share NaN, a text the empty one.
+the row of the event. Rows are in order of start, at the same start the longer one first, so that parents come before
+children. A number that an event does not have is -1, a share NaN, a text the empty one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CALLS = (Kind.RUNTIME, Kind.DRIVER)
 
 
 def column(dtype: Any, missing: Any = -1, width: int = 0) -> Any:
-    """A column of a table: what holds a value, what says that there is none, and how many numbers a row has if several."""
+    """A column: what holds a value, what says that there is none, and how many numbers a row has if several."""
     return field(metadata={"dtype": dtype, "missing": missing, "width": width})
 
 
@@ -202,7 +202,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caution:
-    """What a reader or an analysis left out, mended or could not see; `share` is of the file or the time, where known."""
+    """What a reader or an analysis left out, mended or could not see; `share` is of what the text says, if known."""
 
     text: str
     count: int | None = None

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from msgspec import Raw
 
 from ..errors import FileFormatError
-from .json_pieces import BLANK, JUNK, Pieces, attempt, json_object, mended
+from .json_pieces import BLANK, Pieces, attempt, mended
 from .kineto_events import Event
+from .loose import JUNK, json_object
 from .sources import Source
 
 _LIMIT = 2**26  # bytes of metadata, or of one event

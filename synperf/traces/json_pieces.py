@@ -6,17 +6,15 @@ Reasons are damaged text, odd types, the end of the list, and a cut inside an ev
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import msgspec
-from msgspec import Raw
 
-from .kineto_events import Args, Event
+from .kineto_events import Event
+from .loose import JUNK, struct_of
 
 BLANK = b" \t\r\n"
-JUNK = (msgspec.MsgspecError, RecursionError, UnicodeError)  # what text that is no JSON raises
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
@@ -24,7 +22,6 @@ _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
 _many = msgspec.json.Decoder(list[Event]).decode
 _one = msgspec.json.Decoder(Event).decode
-json_object = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ class Pieces:
             return _one(piece)
         except JUNK:
             text = mended(piece)
-        for read in (_one, _loose):
+        for read in (_one, partial(struct_of, Event)):
             try:
                 event = read(text)
             except JUNK:
@@ -125,27 +122,3 @@ def _spans(text: bytes) -> list[tuple[int, int]]:
     cuts = [(found.start() + 1, found.end()) for found in _BETWEEN.finditer(text)]
     begins = [0, *(after for _, after in cuts)]
     return list(zip(begins, [*(end for end, _ in cuts), len(text)], strict=True)) if text else []
-
-
-def _loose(text: bytes) -> Event:
-    """An event some of whose fields have odd types: those are as if they were not there."""
-    given = json_object(text)
-    event = _filled(Event(), given)
-    event.args = _filled(Args(), _try(json_object, given.get("args", Raw(b"{}"))) or {})
-    return event
-
-
-def _filled(made: Any, given: dict[str, Raw]) -> Any:
-    for found in msgspec.structs.fields(made):
-        if found.encode_name in given and found.type != Args | None:
-            value = _try(msgspec.json.Decoder(found.type).decode, given[found.encode_name])
-            if value is not None:
-                setattr(made, found.name, value)
-    return made
-
-
-def _try(read: Callable[[Any], Any], text: Any) -> Any:
-    try:
-        return read(text)
-    except JUNK:
-        return None

@@ -91,4 +91,8 @@ def _left_out(rows: Rows, lost: int, duplicates: int) -> list[Caution]:
 
 
 def _by_kind(counts: dict[Kind, int], what: str) -> list[Caution]:
-    return [Caution(text=f"{kind.name.lower()} events {what}", count=count) for kind, count in sorted(counts.items())]
+    return [
+        Caution(text=f"{kind.name.lower()} events {what}", count=count)
+        for kind, count in sorted(counts.items())
+        if count
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .decimals import NONE, scaled
-from .events import Column
+from .events import Column, Kind
 from .kineto_events import CATEGORIES, Event
 from .kineto_rows import PLACES, Rows
 
@@ -16,7 +16,7 @@ from .kineto_rows import PLACES, Rows
 def join(rows: Rows) -> int:
     """Adds the joined events to the rows, and returns how many begins and ends have no other half.
 
-    An end belongs to the latest open begin of its process and thread that has its name, or to the latest if it has none.
+    An end belongs to the latest open begin of its process and thread that has its name, or if it has none to the latest.
     At one time, ends come before begins unless theirs has yet to come.
     """
     times = scaled([half.ts for half in rows.halves], PLACES)
@@ -24,7 +24,6 @@ def join(rows: Rows) -> int:
     open_: dict[tuple[object, object], list[int]] = defaultdict(list)
     late: list[int] = []
     pairs: list[tuple[int, int]] = []
-    lost = 0
     for place in [p for p in order.tolist() if times[p] != NONE]:
         half = rows.halves[place]
         stack = open_[half.pid, half.tid]
@@ -37,9 +36,8 @@ def join(rows: Rows) -> int:
         else:
             stack.append(place)
             _close(rows.halves, stack, late, times, pairs)
-    lost = len(rows.halves) - 2 * len(pairs)
     _add(rows, pairs, times)
-    return lost
+    return len(rows.halves) - 2 * len(pairs)
 
 
 def _begin(halves: Sequence[Event], stack: list[int], name: str) -> int | None:
@@ -65,18 +63,16 @@ def _close(
 
 
 def _add(rows: Rows, pairs: Sequence[tuple[int, int]], times: Column) -> None:
-    events, kinds, chosen = [], [], []
+    joined: dict[Kind, list[tuple[int, int]]] = defaultdict(list)
     for begin, end in pairs:
         event = rows.halves[begin]
-        event.args = event.args or rows.halves[end].args
         kind = CATEGORIES.get(event.cat.lower())
         if kind is None:
             rows.unknown += 1
             rows.kinds.unknown.add(event.cat or "none")
         else:
-            events.append(event)
-            kinds.append(kind)
-            chosen.append((begin, end))
-    if events:
-        begins, ends = np.array(chosen).T
-        rows.add_timed(events, np.array(kinds, dtype=np.int8), times[begins], times[ends] - times[begins])
+            joined[kind].append((begin, end))
+            event.args = event.args or rows.halves[end].args
+    for kind, places in joined.items():
+        begins, ends = np.array(places).T
+        rows.add_timed(kind, [rows.halves[begin] for begin, _ in places], times[begins], times[ends] - times[begins])

@@ -1,6 +1,6 @@
 """What stands beside the events of a Kineto file: devices, ranks, and what of the host may be shown.
 
-Metadata may hold host names, paths, and credentials: only the fields that are named here are read, and nothing else kept.
+Metadata may hold host names, paths and credentials: only the fields that are named here are read, nothing else is kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from .events import Caution, Device
-from .kineto_events import number
+from .loose import JUNK, number
 
 _VERSIONS = (
     "cupti_version", "cuda_runtime_version", "cuda_driver_version", "roctracer_version", "rocprofiler-sdk_version",
@@ -22,7 +22,6 @@ _VERSIONS = (
 _LISTED = ("deviceProperties", "computeProperties")
 _LOGS = ("ERROR", "WARNING", "INFO")
 _DROPPED = "Out-of-range"
-_JUNK = (msgspec.MsgspecError, RecursionError)
 
 
 class Host:
@@ -51,7 +50,7 @@ class Host:
             if name in self._metadata:
                 try:
                     return msgspec.json.decode(self._metadata[name])
-                except _JUNK:
+                except JUNK:
                     return None
         return None
 

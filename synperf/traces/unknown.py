@@ -25,6 +25,5 @@ def describe(head: bytes) -> str:
         if text.startswith(sign):
             return clause
     if text[:1] in (b"{", b"["):
-        found = next((clause for key, clause in _KEYS if key in text), "is JSON without trace events")
-        return found
+        return next((clause for key, clause in _KEYS if key in text), "is JSON without trace events")
     return "is binary data" if b"\0" in text else "is text of no known form"
