@@ -89,9 +89,9 @@ class Builder:
         place = np.full(len(start), -1)
         place[order] = np.arange(len(order))
         del start, dur
-        columns = {name: self.main.taken(name, order) for name in self.main.columns}
+        columns: dict[str, Any] = {name: self.main.taken(name, order) for name in self.main.columns}
         columns["start_ns"] += base_ns
-        sides = {name: _side(SIDES[name], pile, place) for name, pile in self.sides.items()}
+        sides: dict[str, Any] = {name: _side(SIDES[name], pile, place) for name, pile in self.sides.items()}
         return Events(names=tuple(self.texts), **columns, **sides)
 
     def _twice(self, start: Column, dur: Column) -> Column:

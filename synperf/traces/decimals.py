@@ -60,7 +60,7 @@ def _rounded(whole: NDArray[np.int64], excess: NDArray[np.int64]) -> NDArray[np.
         return np.asarray(up)
     unit = 10 ** np.maximum(excess, 0)
     down = np.sign(whole) * ((np.abs(whole) + unit // 2) // unit)
-    return np.where(excess > 0, down, up)
+    return np.asarray(np.where(excess > 0, down, up))
 
 
 def _slow(text: bytes, places: int) -> int:

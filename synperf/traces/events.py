@@ -163,7 +163,7 @@ class Events:
 
     def text(self, row: int) -> str:
         """The name of the event in that row."""
-        return self.names[self.name[row]]
+        return self.names[int(self.name[row])]
 
     def named(self, wanted: Any) -> Column:
         """Whether each event has a name for which `wanted` is true; it is asked once for each name."""

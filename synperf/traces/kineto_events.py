@@ -5,8 +5,6 @@ Spellings are those of every age since 2020. Source: "Trace Event Format", Googl
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 

@@ -16,11 +16,11 @@ from .kineto_rows import PLACES, Rows
 def join(rows: Rows) -> int:
     """Adds the joined events to the rows, and returns how many begins and ends have no other half.
 
-    An end belongs to the latest open begin of its process and thread that has its name, or if it has none to the latest.
+    An end belongs to the latest open begin of its process and thread that has its name; without a name to the latest.
     At one time, ends come before begins unless theirs has yet to come.
     """
     times = scaled([half.ts for half in rows.halves], PLACES)
-    order = np.lexsort(([half.ph == "B" for half in rows.halves], times))
+    order = np.lexsort((np.array([half.ph == "B" for half in rows.halves]), times))
     open_: dict[tuple[object, object], list[int]] = defaultdict(list)
     late: list[int] = []
     pairs: list[tuple[int, int]] = []
