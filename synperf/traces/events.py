@@ -158,8 +158,9 @@ class Events:
             return np.flatnonzero(self.kind == kinds[0])
         return np.flatnonzero(np.isin(self.kind, kinds))
 
-    def end_ns(self, rows: Column) -> Column:
-        return self.start_ns[rows] + self.dur_ns[rows]
+    def end_ns(self, rows: Column | slice) -> Column:
+        ends: Column = self.start_ns[rows] + self.dur_ns[rows]
+        return ends
 
     def text(self, row: int) -> str:
         """The name of the event in that row."""
