@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .finding import Finding
 from .intervals import Intervals
 from .work import Work
+
+_WORTH = 0.05  # share of the span from which exposed communication is a finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +72,21 @@ def overlap(work: Work) -> Overlap:
         copies=len(work.copies),
         streams=len(set(events.stream[work.rows].tolist())),
     )
+
+
+def findings(found: Overlap) -> list[Finding]:
+    """Communication that nothing hides, where it takes a share of the span that is worth it."""
+    if found.exposed_comm_ns <= _WORTH * found.span_ns:
+        return []
+    share, hidden = 100 * found.exposed_comm_ns / found.span_ns, 100 * (found.hidden_comm_share or 0)
+    return [
+        Finding(
+            title="Communication is not hidden",
+            evidence=f"{found.exposed_comm_ns / 1e6:.4g} ms of {found.comm_ns / 1e6:.4g} ms are exposed, {share:.3g} % of"
+            f" the span; {hidden:.3g} % of it overlaps computation or copies",
+            advice="Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where"
+            " ranks arrive at different times, even them out first: waiting for the last one counts as communication.",
+            saving_ns=found.exposed_comm_ns,
+            rank=found.rank,
+        )
+    ]

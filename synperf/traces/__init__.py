@@ -17,7 +17,7 @@ from .events import Trace
 from .sources import Progress, Source
 from .unknown import describe
 
-__all__ = ["Progress", "Trace", "formats", "read"]
+__all__ = ["Progress", "Trace", "formats", "read_trace"]
 
 
 @cache
@@ -32,12 +32,13 @@ def formats() -> tuple[str, ...]:
     return tuple(_readers())
 
 
-def read(path: Path, progress: Progress | None = None) -> list[Trace]:
-    """The traces of a file, one for each rank in it.
+def read_trace(path: str | Path, *, progress: Progress | None = None) -> list[Trace]:
+    """The traces of a file, one for each rank in it, whatever its name: its content says what it is.
 
     Raises:
         FileFormatError: it is of no format that is read, is empty, or holds no events.
     """
+    path = Path(path)
     if path.is_dir():
         raise FileFormatError(f"{path}: it is a folder; right would be the files of a trace")
     head = Source(path).head()
