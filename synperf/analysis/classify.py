@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +18,41 @@ from ..traces.events import Column, Events, Kind
 
 UNCLASSIFIED = "unclassified"
 COLLECTIVE = "collective"
-COPY = "memcpy"
-MEMSET = "memset"
 _FILE = Path(__file__).parent / "kernel_families.toml"
+_LITERAL = re.compile(r"[a-z0-9_:]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What the name of a kernel of one family has in it, in small letters."""
+
+    family: str
+    literals: tuple[str, ...]  # looked for as they are, which is much faster
+    pattern: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+
+    def found_in(self, name: str) -> bool:
+        if self.unless is not None and self.unless.search(name):
+            return False
+        return any(map(name.__contains__, self.literals)) or bool(self.pattern and self.pattern.search(name))
 
 
 @cache
-def _table() -> tuple[int, tuple[tuple[str, re.Pattern[str]], ...]]:
+def _table() -> tuple[int, tuple[_Signs, ...]]:
     with _FILE.open("rb") as file:
         table = tomllib.load(file)
-    found = [(one["name"], re.compile("|".join(one["patterns"]), re.IGNORECASE)) for one in table["family"]]
-    return int(table["version"]), tuple(found)
+    return int(table["version"]), tuple(map(_signs, table["family"]))
+
+
+def _signs(entry: dict[str, Any]) -> _Signs:
+    patterns = [pattern.lower() for pattern in entry["patterns"]]
+    others = [pattern for pattern in patterns if not _LITERAL.fullmatch(pattern)]
+    return _Signs(
+        family=entry["name"],
+        literals=tuple(pattern for pattern in patterns if _LITERAL.fullmatch(pattern)),
+        pattern=re.compile("|".join(others)) if others else None,
+        unless=re.compile(entry["unless"]) if "unless" in entry else None,
+    )
 
 
 def version() -> int:
@@ -36,13 +62,14 @@ def version() -> int:
 
 def families() -> tuple[str, ...]:
     """Every family that a kernel may have."""
-    return (*dict.fromkeys(name for name, _ in _table()[1]), UNCLASSIFIED)
+    return (*dict.fromkeys(signs.family for signs in _table()[1]), UNCLASSIFIED)
 
 
 @cache
 def family(name: str) -> str:
     """The family of a kernel with this name."""
-    return next((found for found, pattern in _table()[1] if pattern.search(name)), UNCLASSIFIED)
+    small = name.lower()
+    return next((signs.family for signs in _table()[1] if signs.found_in(small)), UNCLASSIFIED)
 
 
 def is_collective(name: str) -> bool:

@@ -14,7 +14,6 @@ from itertools import chain
 
 import numpy as np
 
-from ..collectives.bandwidth import algorithm_bytes_per_s, bus_bytes_per_s
 from ..traces.events import Caution, Events, Trace, aligned
 from .finding import Finding
 from .work import Work, devices
@@ -128,8 +127,7 @@ def _collective(group: str, of_ranks: dict[int, tuple[Events, int]]) -> Collecti
     transfer = int(end.max()) - last
     name = next(events.text(row) for events, row in of_ranks.values())
     size = _bytes(of_ranks)
-    operation = _operation(name)
-    rated = size is not None and transfer > 0 and operation
+    algbw, busbw = _bandwidths(_operation(name), size, len(ranks), transfer)
     arrivals = tuple(
         Arrival(rank=rank, offset_ns=int(s - start.min()), waited_ns=last - int(s), dur_ns=int(d))
         for rank, s, d in zip(ranks, start, dur, strict=True)
@@ -144,10 +142,20 @@ def _collective(group: str, of_ranks: dict[int, tuple[Events, int]]) -> Collecti
         end_skew_ns=int(end.max() - end.min()),
         last_rank=ranks[int(start.argmax())],
         bytes=size,
-        algbw_bytes_per_s=float(algorithm_bytes_per_s(size, transfer / 1e9)) if rated and size else None,
-        busbw_bytes_per_s=float(bus_bytes_per_s(operation, size, len(ranks), transfer / 1e9)) if rated and size else None,
+        algbw_bytes_per_s=algbw,
+        busbw_bytes_per_s=busbw,
         arrivals=arrivals,
     )
+
+
+def _bandwidths(operation: str, size: int | None, ranks: int, transfer_ns: int) -> tuple[float | None, float | None]:
+    if not operation or not size or transfer_ns <= 0:
+        return None, None
+    from ..collectives import bandwidth  # traces that do not say what was moved need none of it
+
+    time_s = transfer_ns / 1e9
+    bus = bandwidth.bus_bytes_per_s(operation, size, ranks, time_s)
+    return float(bandwidth.algorithm_bytes_per_s(size, time_s)), float(bus)
 
 
 def _bytes(of_ranks: dict[int, tuple[Events, int]]) -> int | None:
@@ -175,7 +183,9 @@ def _late(made: Sequence[Collective]) -> tuple[Late, ...]:
     for rank in sorted({one.last_rank for one in made}):
         last = [one for one in made if one.last_rank == rank]
         waited = sum(arrival.waited_ns for one in last for arrival in one.arrivals)
-        found.append(Late(rank=rank, times_last=len(last), delay_ns=sum(o.alone_ns for o in last), others_waited_ns=waited))
+        found.append(
+            Late(rank=rank, times_last=len(last), delay_ns=sum(o.alone_ns for o in last), others_waited_ns=waited)
+        )
     return tuple(sorted(found, key=lambda one: (-one.times_last, -one.others_waited_ns)))
 
 
@@ -184,9 +194,7 @@ def _cautions(made: Sequence[Collective], unmatched: int) -> list[Caution]:
     if unmatched:
         found.append(Caution(text="collectives are not on all ranks of their group", count=unmatched))
     longest = [max(arrival.dur_ns for arrival in one.arrivals) for one in made]
-    apart = [
-        one for one, dur in zip(made, longest, strict=True) if one.end_skew_ns > max(_SKEW * dur, _SKEW_NS)
-    ]
+    apart = [one for one, dur in zip(made, longest, strict=True) if one.end_skew_ns > max(_SKEW * dur, _SKEW_NS)]
     if apart:
         text = "collectives do not end together: clocks of ranks disagree, or they are not the same ones"
         found.append(Caution(text=text, count=len(apart), share=len(apart) / len(made)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,17 @@ class Finding:
     ranges: tuple[tuple[int, int], ...] = ()
 
 
-def sorted_by_saving(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The largest saving first, unknown ones last."""
-    return tuple(sorted(findings, key=lambda f: (f.saving_ns is None, -(f.saving_ns or 0), f.title)))
+def drawn_together(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding for each title, that of the rank it costs most; the largest saving first, unknown ones last."""
+    by_title: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_title.setdefault(finding.title, []).append(finding)
+    kept = [_one_of(group) for group in by_title.values()]
+    return tuple(sorted(kept, key=lambda f: (f.saving_ns is None, -(f.saving_ns or 0), f.title)))
+
+
+def _one_of(group: list[Finding]) -> Finding:
+    most = max(group, key=lambda finding: finding.saving_ns or 0)
+    if len(group) == 1:
+        return most
+    return replace(most, evidence=f"on {len(group)} devices, most on that of rank {most.rank}: {most.evidence}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import Column, aligned
+from ..traces.events import aligned
 from .classify import family
 from .work import Work
 
@@ -49,42 +49,36 @@ class Family:
 def kernels(work: Work) -> tuple[Kernel, ...]:
     """Every kernel name, the one that takes most first; their totals add up to that of all kernels."""
     events, rows = work.events, work.kernels
-    order = np.lexsort((events.dur_ns[rows], events.name[rows]))
-    rows = rows[order]
+    rows = rows[np.lexsort((events.dur_ns[rows], events.name[rows]))]
     names, first = np.unique(events.name[rows], return_index=True)
-    whole = int(events.dur_ns[rows].sum())
-    runs = np.split(rows, first[1:]) if len(rows) else []
-    made = [_kernel(work, events.names[name], run, whole) for name, run in zip(names.tolist(), runs, strict=True)]
+    ends = np.append(first[1:], len(rows))
+    dur = events.dur_ns[rows]
+    launched = [aligned(events.geometry, name, rows[ends - 1]) for name in ("grid", "block", "registers", "occupancy")]
+    whole = int(dur.sum())
+    made = []
+    for place, name in enumerate(names.tolist()):
+        runs = dur[first[place] : ends[place]]
+        grid, block, registers, occupancy = (values[place].tolist() for values in launched)
+        total = int(runs.sum())
+        made.append(
+            Kernel(
+                rank=work.trace.rank,
+                device=work.device,
+                name=events.names[name],
+                family=family(events.names[name]),
+                count=len(runs),
+                total_ns=total,
+                share=total / whole if whole else 0.0,
+                min_ns=int(runs[0]),
+                median_ns=int(runs[len(runs) // 2]),
+                max_ns=int(runs[-1]),
+                grid=tuple(grid) if grid[0] > 0 else None,
+                block=tuple(block) if block[0] > 0 else None,
+                registers=registers if registers >= 0 else None,
+                occupancy=occupancy if occupancy == occupancy else None,  # NaN is not equal to itself
+            )
+        )
     return tuple(sorted(made, key=lambda kernel: (-kernel.total_ns, kernel.name)))
-
-
-def _kernel(work: Work, name: str, rows: Column, whole: int) -> Kernel:
-    """Of runs in order of duration."""
-    events = work.events
-    dur, longest = events.dur_ns[rows], rows[-1:]
-    total = int(dur.sum())
-    occupancy = float(aligned(events.geometry, "occupancy", longest)[0])
-    registers = int(aligned(events.geometry, "registers", longest)[0])
-    return Kernel(
-        rank=work.trace.rank,
-        device=work.device,
-        name=name,
-        family=family(name),
-        count=len(rows),
-        total_ns=total,
-        share=total / whole if whole else 0.0,
-        min_ns=int(dur[0]),
-        median_ns=int(dur[len(dur) // 2]),
-        max_ns=int(dur[-1]),
-        grid=_triple(aligned(events.geometry, "grid", longest)[0]),
-        block=_triple(aligned(events.geometry, "block", longest)[0]),
-        registers=registers if registers >= 0 else None,
-        occupancy=occupancy if occupancy == occupancy else None,  # NaN is not equal to itself
-    )
-
-
-def _triple(values: Column) -> tuple[int, ...] | None:
-    return tuple(values.tolist()) if values[0] > 0 else None
 
 
 def families(found: tuple[Kernel, ...]) -> tuple[Family, ...]:

@@ -19,8 +19,14 @@ from .work import Work, devices
 
 _MARKS = (
     ("ProfilerStep", re.compile(r"^ProfilerStep#\d+")),
-    ("serving step", re.compile(r"^(execute_\w*(context|generation)|execute_model|step\[|gpu_model_runner: forward)", re.I)),
-    ("named range", re.compile(r"^\W*(train|eval|val|inference)?[ _-]*(step|iter|iteration|batch)[ _#:=-]*\d+\W*$", re.I)),
+    (
+        "serving step",
+        re.compile(r"^(execute_\w*(context|generation)|execute_model|step\[|gpu_model_runner: forward)", re.I),
+    ),
+    (
+        "named range",
+        re.compile(r"^\W*(train|eval|val|inference)?[ _-]*(step|iter|iteration|batch)[ _#:=-]*\d+\W*$", re.I),
+    ),
 )
 _OPTIMIZER = re.compile(r"^Optimizer\.step#")
 _ENOUGH = 3  # steps from which a median is taken, and repetitions that make a pattern

@@ -10,7 +10,7 @@ from . import collectives, copies, gaps, launches, plausible
 from .collectives import Across, across
 from .copies import Copies
 from .dataloader import DataLoader, dataloader
-from .finding import Finding, sorted_by_saving
+from .finding import Finding, drawn_together
 from .gaps import Gap, Idle
 from .imbalance import Imbalance, imbalance
 from .kernels import Family, Kernel, families, kernels
@@ -103,7 +103,7 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
         dataloaders=loaders,
         across=together,
         imbalance=imbalance(stepped),
-        findings=sorted_by_saving(drawn),
+        findings=drawn_together(drawn),
     )
 
 

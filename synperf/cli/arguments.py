@@ -13,6 +13,7 @@ from .. import api, hardware
 from ..errors import FieldError, PerfError, named
 from ..hardware import GPU
 from ..kernels.gemm_profile import TileProfile
+from .output_options import AsJson as AsJson
 
 FAMILY = "a family from `synperf kernels`, e.g. gemm, or a .py file"
 Family = Annotated[str | None, typer.Argument(metavar="FAMILY", help=FAMILY)]
@@ -51,7 +52,6 @@ Weights = Annotated[
     Path | None,
     typer.Option("--weights", metavar="FILE", help="what `synperf train` wrote, in the place of the shipped weights"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 
 
 def device(name: str | None, changes: Iterable[str] | None) -> GPU:

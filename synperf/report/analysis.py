@@ -27,7 +27,7 @@ def to_dict(found: Analysis) -> dict[str, Any]:
         "source": {"files": plain(found.sources), "kernel_families_version": version()},
         "warnings": plain(found.cautions),
         "not_seen": plain(found.unseen),
-        "ranks": [_rank(found, one) for one in found.overlaps],
+        "ranks": [_device(found, one) for one in found.overlaps],
         "steps": [plain(step) for steps in found.steps for step in steps.steps],
         "step_times": [_step_times(steps) for steps in found.steps],
         "families": plain(found.families),
@@ -44,7 +44,7 @@ def to_dict(found: Analysis) -> dict[str, Any]:
     }
 
 
-def _rank(found: Analysis, one: Overlap) -> dict[str, Any]:
+def _device(found: Analysis, one: Overlap) -> dict[str, Any]:
     shown: dict[str, Any] = plain(one)
     return {**shown, "hidden_comm_share": one.hidden_comm_share, "gpu": _gpu(found.sources, one)}
 
@@ -70,7 +70,7 @@ def to_text(found: Analysis) -> str:
         section("warnings", map(_caution, found.cautions)),
         section("could not look", (f"{one.question}: {one.reason}" for one in found.unseen)),
         _times(found),
-        "\n".join(map(_steps, found.steps)),
+        _steps(found),
         _loaders(found),
         _families(found),
         _idle(found),
@@ -87,8 +87,9 @@ def _head(one: Source) -> str:
 
 
 def _caution(one: Caution) -> str:
-    count = "" if one.count is None else f" ({one.count:,}" + ("" if one.share is None else f", {format_percent(one.share)}") + ")"
-    return one.text + count
+    numbers = [] if one.count is None else [f"{one.count:,}"]
+    numbers += [] if one.share is None else [format_percent(one.share)]
+    return f"{one.text} ({', '.join(numbers)})" if numbers else one.text
 
 
 def _time(value_ns: float) -> str:
@@ -101,26 +102,36 @@ def _times(found: Analysis) -> str:
     rows = []
     for one in found.overlaps:
         values = (one.span_ns, one.busy_ns, one.compute_ns, one.exposed_copy_ns, one.exposed_comm_ns, one.idle_ns)
-        rank = "" if one.rank is None else str(one.rank)
         share = format_percent(one.idle_ns / one.span_ns) if one.span_ns else ""
-        rows.append((rank, str(one.device), *map(_time, values), share, f"{one.kernels:,}"))
+        rows.append((_rank(one.rank), str(one.device), *map(_time, values), share, f"{one.kernels:,}"))
     heads = ("rank", "device", *_TIMES, "idle %", "kernels")
     return table(heads, rows, heads)
 
 
-def _steps(found: Steps) -> str:
-    rank = "" if found.rank is None else f"rank {found.rank}: "
-    slow = [f"{step.name} {_time(step.dur_ns)}" for step in found.steps if step.is_slow]
-    text = f"{rank}{counted(len(found.steps), 'step')} by {found.found_by}, median {_time(found.median_ns)}"
-    spread = f", spread {format_percent(found.spread)}" if len(found.steps) > 1 else ""
-    return text + spread + (f"; slow: {', '.join(slow[:_ROWS])}" if slow else "")
+def _steps(found: Analysis) -> str:
+    rows = [_step_row(one) for one in found.steps]
+    heads = ("rank", "steps", "found by", "median", "spread", "slow")
+    return table(heads, rows, ("rank", "steps", "median", "spread")) if rows else ""
+
+
+def _step_row(found: Steps) -> tuple[str, ...]:
+    slow = ", ".join(f"{step.name} {_time(step.dur_ns)}" for step in found.steps if step.is_slow)
+    spread = format_percent(found.spread) if len(found.steps) > 1 else ""
+    return _rank(found.rank), str(len(found.steps)), found.found_by, _time(found.median_ns), spread, _short(slow)
+
+
+def _rank(rank: int | None) -> str:
+    return "" if rank is None else str(rank)
 
 
 def _loaders(found: Analysis) -> str:
-    return "\n".join(
-        f"DataLoader: {counted(one.count, 'wait')}, {_time(one.total_ns)}, {format_percent(one.share)} of the trace"
-        for one in found.dataloaders
-    )
+    """Waits for the DataLoader, of the rank that waits most."""
+    if not found.dataloaders:
+        return ""
+    one = max(found.dataloaders, key=lambda loader: loader.total_ns)
+    of = "" if len(found.dataloaders) == 1 else f" on rank {one.rank}, which waits most"
+    waits = f"{counted(one.count, 'wait')} of {_time(one.total_ns)} in all{of}"
+    return f"DataLoader: {waits}, {format_percent(one.share)} of the trace"
 
 
 def _families(found: Analysis) -> str:
@@ -147,7 +158,8 @@ def _gaps(found: Analysis) -> str:
     longest = sorted(found.gaps, key=lambda gap: -gap.dur_ns)[: _ROWS // 2]
     zero = {(one.rank, one.device): one.start_ns for one in found.overlaps}
     rows = [
-        (_time(gap.dur_ns), _time(gap.start_ns - zero[gap.rank, gap.device]), gap.cause, _short(gap.operator), _short(gap.python))
+        (_time(gap.dur_ns), _time(gap.start_ns - zero[gap.rank, gap.device]), gap.cause, _short(gap.operator))
+        + (_short(gap.python),)
         for gap in longest
     ]
     return table(("longest gaps", "at", "cause", "host in", "Python"), rows, ("at",)) if rows else ""
@@ -178,5 +190,3 @@ def _findings(found: Analysis) -> Iterator[str]:
     left = len(found.findings) - _ROWS
     if left > 0:
         yield f"{left} more with --json"
-
-

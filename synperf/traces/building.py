@@ -10,6 +10,9 @@ import numpy as np
 from .events import GPU_WORK, SIDES, Column, Events
 
 
+_FIRST = 1024  # rows that there is room for at first
+
+
 class Texts(dict[str, int]):
     """Ids of texts: a text that is asked for the first time gets the next one."""
 
@@ -19,36 +22,33 @@ class Texts(dict[str, int]):
 
 
 class Pile:
-    """Rows of one table, as they come."""
+    """Rows of one table, as they come. Columns grow in place, so that memory holds each of them once."""
 
     def __init__(self, table: type) -> None:
-        self.columns = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
-        self.parts: dict[str, list[Column]] = {name: [] for name in self.columns}
+        described = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
+        self.missing = {name: one["missing"] for name, one in described.items()}
         self.rows = 0
+        self._columns = {
+            name: np.empty((_FIRST, one["width"]) if one["width"] else _FIRST, dtype=one["dtype"])
+            for name, one in described.items()
+        }
 
     def add(self, rows: int, given: dict[str, Any]) -> None:
         """Appends that many rows; a column that is not given has none of its values."""
-        for name, described in self.columns.items():
-            shape = (rows, described["width"]) if described["width"] else (rows,)
-            value = given.get(name, described["missing"])
-            part = np.asarray(value, dtype=described["dtype"])
-            self.parts[name].append(part if part.shape == shape else np.broadcast_to(part, shape))
-        self.rows += rows
+        end = self.rows + rows
+        for name, missing in self.missing.items():
+            column = self._columns[name]
+            if end > len(column):
+                column.resize((max(end, len(column) * 5 // 4), *column.shape[1:]), refcheck=False)
+            column[self.rows : end] = given.get(name, missing)
+        self.rows = end
 
-    def whole(self, name: str) -> Column:
-        """A column; its pieces are one from then on."""
-        parts = self.parts[name]
-        if len(parts) != 1:
-            described = self.columns[name]
-            shape = (0, described["width"]) if described["width"] else 0
-            parts[:] = [np.concatenate(parts) if parts else np.empty(shape, dtype=described["dtype"])]
-        return parts[0]
+    def column(self, name: str) -> Column:
+        return self._columns[name][: self.rows]
 
     def taken(self, name: str, order: Column | slice) -> Column:
         """A column in that order, which the pile has no more."""
-        whole = self.whole(name)
-        del self.parts[name]
-        return whole[order]
+        return self._columns.pop(name)[: self.rows][order]
 
 
 class Builder:
@@ -80,7 +80,7 @@ class Builder:
 
         Of GPU work that is there twice, the same in all that identifies it, one is kept.
         """
-        start, dur = self.main.whole("start_ns"), self.main.whole("dur_ns")
+        start, dur = self.main.column("start_ns"), self.main.column("dur_ns")
         twice = self._twice(start, dur)
         self.duplicates = len(twice)
         order = np.lexsort((-dur, start))
@@ -89,15 +89,15 @@ class Builder:
         place = np.full(len(start), -1)
         place[order] = np.arange(len(order))
         del start, dur
-        columns: dict[str, Any] = {name: self.main.taken(name, order) for name in self.main.columns}
+        columns: dict[str, Any] = {name: self.main.taken(name, order) for name in self.main.missing}
         columns["start_ns"] += base_ns
         sides: dict[str, Any] = {name: _side(SIDES[name], pile, place) for name, pile in self.sides.items()}
         return Events(names=tuple(self.texts), **columns, **sides)
 
     def _twice(self, start: Column, dur: Column) -> Column:
         """Places of GPU work that repeats another."""
-        work = np.flatnonzero(np.isin(self.main.whole("kind"), GPU_WORK))
-        rest = [self.main.whole(name)[work] for name in ("name", "device", "stream", "correlation")]
+        work = np.flatnonzero(np.isin(self.main.column("kind"), GPU_WORK))
+        rest = [self.main.column(name)[work] for name in ("name", "device", "stream", "correlation")]
         keys = [start[work], dur[work], *rest]
         order = np.lexsort(keys)
         same = np.ones(max(len(order) - 1, 0), dtype=bool)
@@ -110,5 +110,5 @@ def _side(table: type, pile: Pile, place: Column) -> Any:
     event = place[pile.taken("event", slice(None))]
     order = np.argsort(event, kind="stable")
     order = order[event[order] >= 0]
-    rest = {name: pile.taken(name, order) for name in pile.columns if name != "event"}
+    rest = {name: pile.taken(name, order) for name in pile.missing if name != "event"}
     return table(event=event[order], **rest)

@@ -12,8 +12,8 @@ import typer
 
 from ...analysis import analyze as asked
 from ...report import analysis as report
-from ..arguments import AsJson
 from ..bars import stages
+from ..output_options import AsJson
 from ..show import show
 
 
