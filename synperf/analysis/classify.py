@@ -1,6 +1,6 @@
 """The family of a GPU kernel by its name: gemm, attention, norm, collective, ...
 
-Patterns and their version are in kernel_families.toml. What no pattern knows is "unclassified", never one of the others.
+Patterns and their version are in kernel_families.toml. What no pattern knows is "unclassified", never another family.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .classify import collectives
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Rows of one device, in order of start. `compute` are kernels that are no collectives, `copies` have memsets too."""
+    """Rows of one device, in order of start. `compute` are kernels but for collectives; memsets are among `copies`."""
 
     trace: Trace
     device: int

@@ -157,11 +157,10 @@ def _idle(found: Analysis) -> str:
 def _gaps(found: Analysis) -> str:
     longest = sorted(found.gaps, key=lambda gap: -gap.dur_ns)[: _ROWS // 2]
     zero = {(one.rank, one.device): one.start_ns for one in found.overlaps}
-    rows = [
-        (_time(gap.dur_ns), _time(gap.start_ns - zero[gap.rank, gap.device]), gap.cause, _short(gap.operator))
-        + (_short(gap.python),)
-        for gap in longest
-    ]
+    rows = []
+    for gap in longest:
+        at = _time(gap.start_ns - zero[gap.rank, gap.device])
+        rows.append((_time(gap.dur_ns), at, gap.cause, _short(gap.operator), _short(gap.python)))
     return table(("longest gaps", "at", "cause", "host in", "Python"), rows, ("at",)) if rows else ""
 
 
