@@ -109,7 +109,7 @@ def _depths(launched: Column, started: Column) -> Column:
     calls = np.unique(launched)
     before = np.searchsorted(np.sort(launched), calls, side="left")
     done = np.searchsorted(np.sort(np.maximum(started, launched)), calls, side="right")
-    return np.maximum(before - done, 0)
+    return np.asarray(np.maximum(before - done, 0))
 
 
 def cautions(found: Launches) -> list[Caution]:

@@ -29,7 +29,8 @@ class Work:
     @property
     def kernels(self) -> Column:
         """Collectives too."""
-        return self.rows[self.events.kind[self.rows] == Kind.KERNEL]
+        kernels: Column = self.rows[self.events.kind[self.rows] == Kind.KERNEL]
+        return kernels
 
 
 def devices(trace: Trace) -> Iterator[Work]:
