@@ -5,6 +5,7 @@ For example: synperf analyze rank0.json.gz rank1.json.gz
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -24,5 +25,5 @@ def analyze(
     as_json: AsJson = False,
 ) -> None:
     with stages() as told:
-        found = asked(traces, progress=told)
+        found = asked(traces, progress=told, workers=os.cpu_count() or 1)
     show(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
