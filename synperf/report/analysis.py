@@ -65,7 +65,7 @@ def _step_times(found: Steps) -> dict[str, Any]:
 
 def to_text(found: Analysis) -> str:
     """One screen: warnings, the times of each device, steps, idle time, kernels, gaps, collectives, findings."""
-    return paragraphs(
+    shown = paragraphs(
         "\n".join(_head(one) for one in found.sources),
         section("warnings", map(_caution, found.cautions)),
         section("could not look", (f"{one.question}: {one.reason}" for one in found.unseen)),
@@ -78,6 +78,7 @@ def to_text(found: Analysis) -> str:
         _late(found),
         section("findings", _findings(found)),
     )
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in shown)  # names may hold any
 
 
 def _head(one: Source) -> str:
