@@ -14,7 +14,7 @@ from .building import Builder
 from .decimals import NONE, scaled
 from .events import GPU_KINDS, GPU_WORK, Column, Kind
 from .kineto_args import ARGS
-from .kineto_events import UNKNOWN, Event, Kinds
+from .kineto_events import HALVES, UNKNOWN, Event, Kinds
 from .kineto_sides import Sides, ints
 from .loose import number, structs_of
 
@@ -45,7 +45,7 @@ class Rows:
         codes = np.array([known[event.ph][event.cat] for event in batch], dtype=np.int8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
-            self.halves += [event for event in batch if event.ph in "BE"]
+            self.halves += [event for event in batch if event.ph in HALVES]
         for kind in map(Kind, np.unique(codes[codes > 0]).tolist()):
             events = _of(batch, codes == kind)
             if kind == Kind.MARK:
