@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..analysis.classify import version
+from ..analysis.finding import Finding
 from ..analysis.gaps import CAUSES
 from ..analysis.overlap import Overlap
 from ..analysis.steps import Steps
@@ -181,11 +182,19 @@ def _late(found: Analysis) -> str:
     return table(heads, rows, heads[1:])
 
 
+def _saving(found: Analysis, one: Finding) -> str:
+    """What a finding could return, of all and of a step where there are several."""
+    if one.saving_ns is None:
+        return ""
+    count = next((len(steps.steps) for steps in found.steps if steps.rank == one.rank), 1)
+    step = f", {_time(one.saving_ns / count)} a step" if count > 1 else ""
+    return f", up to {_time(one.saving_ns)}{step}"
+
+
 def _findings(found: Analysis) -> Iterator[str]:
     for number, one in enumerate(found.findings[:_ROWS], 1):
         rank = "" if one.rank is None or len(found.sources) == 1 else f" (rank {one.rank})"
-        saving = "" if one.saving_ns is None else f", up to {_time(one.saving_ns)}"
-        yield f"{number}. {one.title}{rank}{saving}"
+        yield f"{number}. {one.title}{rank}{_saving(found, one)}"
         yield from (f"   {line}" for line in (one.evidence, one.advice))
     left = len(found.findings) - _ROWS
     if left > 0:

@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from msgspec import Raw
 
 from .building import Builder
 from .decimals import NONE, scaled
@@ -20,7 +19,8 @@ from .loose import number, structs_of
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
-_ZERO = Raw(b"0")
+LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
+LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
 _MEMORY = "[memory]"
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
 
@@ -63,7 +63,7 @@ class Rows:
 
     def add_timed(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
         """Adds events of one kind; those without a time, or with a negative duration, are counted."""
-        untimed = (start == NONE) | (dur == NONE)
+        untimed = (start == NONE) | (dur == NONE) | (np.abs(start) > LATEST_NS) | (dur > LONGEST_NS)
         if kind in GPU_WORK and (zero := (start == 0) & (dur == 0)).any():
             untimed |= zero
             self._append(Kind.UNTIMED, _of(events, zero), start[zero], dur[zero])
