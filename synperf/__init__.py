@@ -10,6 +10,7 @@ from .version import VERSION as __version__
 
 if TYPE_CHECKING:
     from . import hardware, models
+    from .analysis import Analysis, analyze
     from .api import estimate, explain, parse_call, predict, predict_file, tile_profile
     from .collectives import Collective
     from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
@@ -41,9 +42,11 @@ if TYPE_CHECKING:
     from .models import Model, Plan, model
     from .serving.answer import Forecast
     from .serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch
+    from .traces import Trace, read_trace
 
 __all__ = [
     "GPU",
+    "Analysis",
     "Attention",
     "ClosedLoop",
     "Collective",
@@ -79,10 +82,12 @@ __all__ = [
     "Softmax",
     "SparseAttention",
     "StaticBatch",
+    "Trace",
     "Transpose",
     "UnknownNameError",
     "UnsupportedError",
     "__version__",
+    "analyze",
     "estimate",
     "explain",
     "gpu",
@@ -94,10 +99,12 @@ __all__ = [
     "parse_call",
     "predict",
     "predict_file",
+    "read_trace",
     "tile_profile",
     "what_if",
 ]
 _HOMES = {
+    "analysis": ("Analysis", "analyze"),
     "api": ("estimate", "explain", "parse_call", "predict", "predict_file", "tile_profile"),
     "errors": ("FieldError", "FileFormatError", "PerfError", "PluginError", "UnknownNameError", "UnsupportedError"),
     "collectives": ("Collective",),
@@ -130,6 +137,7 @@ _HOMES = {
     "models": ("Model", "Plan", "model"),
     "serving.answer": ("Forecast",),
     "serving.workload": ("ClosedLoop", "OpenLoop", "RequestTrace", "StaticBatch"),
+    "traces": ("Trace", "read_trace"),
 }
 _ROOMS = ("hardware", "models")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -14,6 +14,7 @@ from ..errors import FieldError, PerfError, named
 from ..hardware import GPU
 from ..kernels.fields import dtype_of
 from ..kernels.gemm_profile import TileProfile
+from .output_options import AsJson as AsJson
 
 FAMILY = "a family from `synperf kernels`, e.g. gemm, or a .py file"
 Family = Annotated[str | None, typer.Argument(metavar="FAMILY", help=FAMILY)]
@@ -61,7 +62,6 @@ Tp = Annotated[int, typer.Option("--tp", metavar="N", help="GPUs that share ever
 Pp = Annotated[int, typer.Option("--pp", metavar="N", help="stages that share the layers")]
 Ep = Annotated[int, typer.Option("--ep", metavar="N", help="groups of GPUs that hold other experts")]
 Dp = Annotated[int, typer.Option("--dp", metavar="N", help="groups of --tp GPUs that share the requests")]
-AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 
 
 def formats(dtype: str | None, kv_dtype: str | None) -> dict[str, Any]:

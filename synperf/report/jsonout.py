@@ -13,6 +13,8 @@ import numpy as np
 
 from ..errors import FieldError
 
+_AS_THEY_ARE = (str, int, bool, type(None))  # most values of a document, so they are asked for first
+
 
 def to_json(value: Any) -> str:
     """The document, indented by two spaces.
@@ -29,6 +31,8 @@ def plain(value: Any, where: str = "result") -> Any:
     Raises:
         FieldError: a number in it is not finite.
     """
+    if type(value) in _AS_THEY_ARE:
+        return value
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist(), where)
     if isinstance(value, Enum):

@@ -1,0 +1,84 @@
+"""The family of a GPU kernel by its name: gemm, attention, norm, collective, ...
+
+Patterns and their version are in kernel_families.toml. What no pattern knows is "unclassified", never another family.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..traces.events import Column, Events, Kind
+
+UNCLASSIFIED = "unclassified"
+COLLECTIVE = "collective"
+_FILE = Path(__file__).parent / "kernel_families.toml"
+_LITERAL = re.compile(r"[a-z0-9_:]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What the name of a kernel of one family has in it, in small letters."""
+
+    family: str
+    literals: tuple[str, ...]  # looked for as they are, which is much faster
+    pattern: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+
+    def found_in(self, name: str) -> bool:
+        if self.unless is not None and self.unless.search(name):
+            return False
+        return any(map(name.__contains__, self.literals)) or bool(self.pattern and self.pattern.search(name))
+
+
+@cache
+def _table() -> tuple[int, tuple[_Signs, ...]]:
+    with _FILE.open("rb") as file:
+        table = tomllib.load(file)
+    return int(table["version"]), tuple(map(_signs, table["family"]))
+
+
+def _signs(entry: dict[str, Any]) -> _Signs:
+    patterns = [pattern.lower() for pattern in entry["patterns"]]
+    others = [pattern for pattern in patterns if not _LITERAL.fullmatch(pattern)]
+    return _Signs(
+        family=entry["name"],
+        literals=tuple(pattern for pattern in patterns if _LITERAL.fullmatch(pattern)),
+        pattern=re.compile("|".join(others)) if others else None,
+        unless=re.compile(entry["unless"]) if "unless" in entry else None,
+    )
+
+
+def version() -> int:
+    """Of the patterns."""
+    return _table()[0]
+
+
+def families() -> tuple[str, ...]:
+    """Every family that a kernel may have."""
+    return (*dict.fromkeys(signs.family for signs in _table()[1]), UNCLASSIFIED)
+
+
+@cache
+def family(name: str) -> str:
+    """The family of a kernel with this name."""
+    small = name.lower()
+    return next((signs.family for signs in _table()[1] if signs.found_in(small)), UNCLASSIFIED)
+
+
+def is_collective(name: str) -> bool:
+    """Whether a kernel with this name moves data between GPUs."""
+    return family(name) == COLLECTIVE
+
+
+def collectives(events: Events, rows: Column) -> Column:
+    """Whether each of these events is a kernel of a collective; each name is looked at once."""
+    names, place = np.unique(events.name[rows], return_inverse=True)
+    known = np.array([is_collective(events.names[name]) for name in names.tolist()], dtype=bool)
+    return np.asarray((events.kind[rows] == Kind.KERNEL) & known[place])

@@ -1,0 +1,124 @@
+"""A run of events as JSON text, decoded at once; where it is no valid list, taken apart event by event.
+
+Reasons are damaged text, odd types, the end of the list, and a cut inside an event that holds a list of objects.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from .kineto_events import Event
+from .loose import JUNK, struct_of
+
+BLANK = b" \t\r\n"
+_BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
+_LAST = re.compile(rb"\}\s*\]")
+_JOINED = 64  # pieces that may be one event
+_CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
+_NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
+_many = msgspec.json.Decoder(list[Event]).decode
+_one = msgspec.json.Decoder(Event).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Events, and what is left of the text: the begin of an event, or where `closed` what stands behind the list."""
+
+    events: list[Event]
+    left: bytes = b""
+    closed: bool = False
+
+
+class Pieces:
+    """Decodes runs of events and counts what it cannot read."""
+
+    def __init__(self) -> None:
+        self.unread = 0  # events, or what is left of them
+        self.unread_bytes = 0
+        self.mended = 0  # events whose text had to be mended
+
+    def lose(self, text: bytes) -> None:
+        self.unread += 1
+        self.unread_bytes += len(text)
+
+    def run(self, text: bytes | memoryview, final: bool = False) -> Run:
+        """The events of a text that is cut between events; nothing follows the one that is `final`."""
+        events = attempt(text)
+        return Run(events) if events is not None else self._apart(bytes(text).strip(BLANK + b","), final)
+
+    def _apart(self, text: bytes, final: bool) -> Run:
+        spans = _spans(text)
+        events: list[Event] = []
+        index = 0
+        while index < len(spans):
+            begin, end = spans[index]
+            event, after = self._joined(text, spans, index)
+            if event is None and (closing := self._closing(text, begin, end)):
+                return Run([*events, closing[0]], text[closing[1] :], closed=True)
+            if event is None and after > len(spans) and not final:
+                return Run(events, text[begin:])
+            if event is None:
+                self.lose(text[begin:end])
+                after = index + 1
+            else:
+                events.append(event)
+            index = after
+        return Run(events)
+
+    def _joined(self, text: bytes, spans: list[tuple[int, int]], index: int) -> tuple[Event | None, int]:
+        """The event that begins with a piece, and the piece after it; past the end where the text ends within it."""
+        begin = spans[index][0]
+        for last in range(index, min(index + _JOINED, len(spans))):
+            piece = text[begin : spans[last][1]]
+            event = self._event(piece)
+            if event is not None:
+                return event, last + 1
+            if piece.count(b"{") <= piece.count(b"}"):
+                return None, index
+        return None, index if index + _JOINED < len(spans) else len(spans) + 1
+
+    def _closing(self, text: bytes, begin: int, end: int) -> tuple[Event, int] | None:
+        """The last event of the list and the place behind the list, if it ends in this piece."""
+        for found in _LAST.finditer(text, begin, end):
+            event = self._event(text[begin : found.start() + 1])
+            if event is not None and b'"ph"' not in text[found.end() :]:
+                return event, found.end()
+        return None
+
+    def _event(self, piece: bytes) -> Event | None:
+        try:
+            return _one(piece)
+        except JUNK:
+            text = mended(piece)
+        for read in (_one, partial(struct_of, Event)):
+            try:
+                event = read(text)
+            except JUNK:
+                continue
+            self.mended += text != piece
+            return event
+        return None
+
+
+def attempt(text: bytes | memoryview) -> list[Event] | None:
+    """The events of a text between two brackets of a list, or None where it is no valid one."""
+    try:
+        return _many(b"".join((b"[", text, b"]")))
+    except JUNK:
+        return None
+
+
+def mended(text: bytes) -> bytes:
+    """The text with odd bytes replaced, control characters blank, and null for what is no number."""
+    return _NO_NUMBER.sub(rb"\1null", text.decode("utf-8", "replace").encode().translate(_CONTROLS))
+
+
+def _spans(text: bytes) -> list[tuple[int, int]]:
+    """The places of pieces between a closing brace, a comma and an opening brace."""
+    cuts = [(found.start() + 1, found.end()) for found in _BETWEEN.finditer(text)]
+    begins = [0, *(after for _, after in cuts)]
+    return list(zip(begins, [*(end for end, _ in cuts), len(text)], strict=True)) if text else []

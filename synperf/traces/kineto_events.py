@@ -1,0 +1,98 @@
+"""One event of Chrome's trace-event JSON as torch.profiler writes it, and what its category means.
+
+Spellings are those of every age since 2020. Source: "Trace Event Format", Google, 2016; the writers of pytorch/kineto.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from .events import Kind
+
+Value = int | float | str | None  # numbers may be written as text
+NOTHING = Raw(b"")  # of a field that is not there
+
+
+class Event(msgspec.Struct, gc=False):
+    """One event. Times stay text, since a double has too few digits for them, and arguments until the kind is known."""
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    pid: Value = None
+    tid: Value = None
+    ts: Raw = NOTHING
+    dur: Raw = NOTHING
+    args: Raw = NOTHING
+
+
+CATEGORIES = {
+    "kernel": Kind.KERNEL,
+    "gpu_memcpy": Kind.MEMCPY,
+    "memcpy": Kind.MEMCPY,
+    "gpu_memset": Kind.MEMSET,
+    "memset": Kind.MEMSET,
+    "cuda_sync": Kind.SYNC,
+    "cuda_runtime": Kind.RUNTIME,
+    "runtime": Kind.RUNTIME,
+    "mtia_runtime": Kind.RUNTIME,
+    "xpu_runtime": Kind.RUNTIME,
+    "privateuse1_runtime": Kind.RUNTIME,
+    "cuda_driver": Kind.DRIVER,
+    "xpu_driver": Kind.DRIVER,
+    "privateuse1_driver": Kind.DRIVER,
+    "cpu_op": Kind.OPERATOR,
+    "operator": Kind.OPERATOR,
+    "user_annotation": Kind.ANNOTATION,
+    "gpu_user_annotation": Kind.GPU_ANNOTATION,
+    "python_function": Kind.PYTHON,
+    "overhead": Kind.OVERHEAD,
+    "cuda_profiler_range": Kind.COUNTERS,
+    "trace": Kind.SPAN,
+    # what MTIA writes of its device
+    "mtia_ccp_events": Kind.KERNEL,
+}
+
+
+UNKNOWN = -1
+_FLOWS_AND_NAMES = frozenset("MstfCPNODbneSTpFvVRcj(),")  # what says nothing of its own here: `correlation` does
+HALVES = frozenset("BE")
+_INSTANTS = frozenset("iI")
+
+
+class Kinds(dict[str, dict[str, int]]):
+    """The kind of each category, by phase; `Kind.OTHER` is left out, and `UNKNOWN` is what nobody knows.
+
+    `unknown` has the categories of the latter; `halves` says whether there are events whose begin and end stand apart.
+    """
+
+    def __init__(self) -> None:
+        self.unknown: set[str] = set()
+        self.halves = False
+
+    def __missing__(self, phase: str) -> dict[str, int]:
+        self[phase] = found = _Categories(phase, self.unknown)
+        self.halves |= phase in HALVES
+        return found
+
+
+class _Categories(dict[str, int]):
+    """The kind of each category of events of one phase."""
+
+    def __init__(self, phase: str, unknown: set[str]) -> None:
+        self.phase = phase
+        self.unknown = unknown
+
+    def __missing__(self, category: str) -> int:
+        self[category] = kind = self._kind(category)
+        if kind == UNKNOWN:
+            self.unknown.add(category or "none")
+        return kind
+
+    def _kind(self, category: str) -> int:
+        if self.phase == "X":
+            return CATEGORIES.get(category.lower(), UNKNOWN)
+        if self.phase in _INSTANTS:
+            return Kind.MARK
+        return Kind.OTHER if self.phase in _FLOWS_AND_NAMES | HALVES else UNKNOWN

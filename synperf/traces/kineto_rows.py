@@ -1,0 +1,131 @@
+"""Batches of Kineto's events as rows of the event table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from .building import Builder
+from .decimals import NONE, scaled
+from .events import GPU_KINDS, GPU_WORK, Column, Kind
+from .kineto_args import ARGS
+from .kineto_events import HALVES, UNKNOWN, Event, Kinds
+from .kineto_sides import Sides, ints
+from .loose import number, structs_of
+
+PLACES = 3  # decimal places between µs, which the file has, and ns
+PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
+LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
+LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
+_MEMORY = "[memory]"
+_INSTANTS = (Kind.MARK, Kind.MEMORY)
+
+
+class Rows:
+    """Collects events, and counts what it leaves out, by kind where that is known."""
+
+    def __init__(self, builder: Builder, python: bool) -> None:
+        self.builder = builder
+        self.python = python
+        self.kinds = Kinds()
+        self.unknown = 0
+        self.untimed: Counter[Kind] = Counter()
+        self.negative: Counter[Kind] = Counter()
+        self.nameless: Counter[Kind] = Counter()
+        self.halves: list[Event] = []
+        self._sides = Sides(builder)
+
+    def add(self, batch: Sequence[Event]) -> None:
+        """Adds the events of a batch that are of a kind that the table has."""
+        known = self.kinds
+        codes = np.array([known[event.ph][event.cat] for event in batch], dtype=np.int8)
+        self.unknown += int((codes == UNKNOWN).sum())
+        if known.halves:
+            self.halves += [event for event in batch if event.ph in HALVES]
+        for kind in map(Kind, np.unique(codes[codes > 0]).tolist()):
+            events = _of(batch, codes == kind)
+            if kind == Kind.MARK:
+                self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
+                events = [event for event in events if event.name != _MEMORY]
+            self._add_kind(kind, events)
+
+    def _add_kind(self, kind: Kind, events: Sequence[Event]) -> None:
+        start = scaled([event.ts for event in events], PLACES)
+        if kind in _INSTANTS:
+            dur = np.zeros(len(events), dtype=np.int64)
+        else:
+            dur = scaled([event.dur for event in events], PLACES)
+        self.add_timed(kind, events, start, dur)
+
+    def add_timed(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
+        """Adds events of one kind; those without a time, or with a negative duration, are counted."""
+        untimed = (start == NONE) | (dur == NONE) | (np.abs(start) > LATEST_NS) | (dur > LONGEST_NS)
+        if kind in GPU_WORK and (zero := (start == 0) & (dur == 0)).any():
+            untimed |= zero
+            self._append(Kind.UNTIMED, _of(events, zero), start[zero], dur[zero])
+        negative = ~untimed & (dur < 0)
+        self.untimed[kind] += int(untimed.sum())
+        self.negative[kind] += int(negative.sum())
+        kept = ~(untimed | negative)
+        if kind == Kind.PYTHON and not self.python:
+            kept &= dur >= PYTHON_NS
+        if not kept.all():
+            events, start, dur = _of(events, kept), start[kept], dur[kept]
+        if events:
+            self._append(kind, events, start, dur)
+
+    def _append(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
+        texts = self.builder.texts
+        name = np.array([texts[event.name] for event in events])
+        self.nameless[kind] += int((name == 0).sum())
+        process = self._places([event.pid for event in events])
+        thread = self._places([event.tid for event in events])
+        args = structs_of(ARGS[kind], [event.args for event in events]) if kind in ARGS else []
+        device, stream = _where(args, process, thread) if kind in GPU_KINDS else (-1, -1)
+        place = self.builder.add(
+            len(events),
+            kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
+            stream=stream, correlation=_column(args, "correlation"), external=_external(args),
+        )  # fmt: skip
+        self._sides.add(kind, place, name, events, args)
+
+    def _places(self, values: Sequence[Any]) -> Column:
+        """Processes or threads as numbers: of `stream 7` it is 7, of any other text one below -1 that is its own."""
+        try:
+            return np.array(values, dtype=np.int64)
+        except (TypeError, ValueError, OverflowError):
+            return np.array([self._place(value) for value in values], dtype=np.int64)
+
+    def _place(self, value: Any) -> int:
+        if not isinstance(value, str):
+            return number(value)
+        found = number(value.removeprefix("stream ").strip())
+        return found if found >= 0 else -2 - self.builder.texts[value]
+
+
+def _of(events: Sequence[Event], mask: Column) -> list[Event]:
+    """Those of the events for which the mask is true."""
+    return [events[place] for place in np.flatnonzero(mask).tolist()]
+
+
+def _where(args: Sequence[Any], process: Column, thread: Column) -> tuple[Column, Column]:
+    """Device and stream: those of the arguments, else the process and the thread."""
+    device, stream = _column(args, "device"), _column(args, "stream")
+    device = np.where(device >= 0, device, process)
+    return np.where(np.abs(device) < 2**31, device, -1), np.where(stream >= 0, stream, thread)
+
+
+def _external(args: Sequence[Any]) -> Column:
+    """Ids of operators, in either spelling."""
+    new = _column(args, "external")
+    return np.where(new != -1, new, _column(args, "external_old"))
+
+
+def _column(args: Sequence[Any], name: str) -> Column:
+    """An argument of each event; -1 where its kind has none of that name."""
+    has = bool(args) and name in args[0].__struct_fields__
+    return ints(list(map(attrgetter(name), args))) if has else np.array(-1)

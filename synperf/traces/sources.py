@@ -1,0 +1,116 @@
+"""The bytes of a trace file, plain, gzip or zstd, in chunks; the next one is unpacked while the last one is read."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import FileFormatError
+
+Progress = Callable[[str, int, int], None]  # (what, bytes done, of all), of the file as it lies on the disk
+CHUNK = 2**21
+_PACKED = 2**18  # bytes that are read from the disk at once
+HEAD = 2**16
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class Source:
+    """A file and its chunks. `cut` says, once they are read, how the file is damaged, or is empty."""
+
+    def __init__(self, path: Path, progress: Progress | None = None) -> None:
+        self.path = path
+        self.progress = progress
+        self.size = path.stat().st_size
+        self.cut = ""
+
+    def head(self) -> bytes:
+        """The first bytes, unpacked."""
+        with self._opened() as file:
+            return b"".join(_until(HEAD, self._pieces(file)))
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes, unpacked."""
+        with self._opened() as file, ThreadPoolExecutor(1) as ahead:
+            pieces = self._pieces(file)
+            waiting = ahead.submit(self._chunk, pieces)
+            while chunk := waiting.result():
+                waiting = ahead.submit(self._chunk, pieces)
+                self._tell(file)
+                yield chunk
+
+    @contextmanager
+    def _opened(self) -> Iterator[BufferedReader]:
+        with self.path.open("rb") as file:
+            yield file
+
+    def _chunk(self, pieces: Iterator[bytes]) -> bytes:
+        return b"".join(_until(CHUNK, pieces))
+
+    def _tell(self, file: BufferedReader) -> None:
+        if self.progress is not None:
+            self.progress(self.path.name, file.tell(), self.size)
+
+    def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
+        magic = file.peek(4)[:4]
+        if magic[:2] == _GZIP:
+            return self._inflated(file)
+        if magic == _ZSTD:
+            return self._unpacked(_zstd(self.path, file))
+        return iter(lambda: file.read(_PACKED), b"")
+
+    def _inflated(self, file: BinaryIO) -> Iterator[bytes]:
+        """A gzip file, of one or several members."""
+        engine: Any = None
+        packed = b""
+        while packed or (packed := file.read(_PACKED)):
+            if engine is None:
+                engine = zlib.decompressobj(wbits=31)
+            try:
+                yield engine.decompress(packed, CHUNK)
+            except zlib.error:
+                self.cut = "its packed bytes are damaged"
+                return
+            packed = engine.unconsumed_tail or engine.unused_data.lstrip(b"\0")
+            engine = None if engine.eof else engine
+        if engine is not None:
+            self.cut = "it ends early"
+
+    def _unpacked(self, file: Any) -> Iterator[bytes]:
+        """A zstd file."""
+        while True:
+            try:
+                piece = file.read(CHUNK)
+            except Exception as error:  # each library has its own
+                self.cut = "it ends early" if isinstance(error, EOFError) else "its packed bytes are damaged"
+                return
+            if not piece:
+                return
+            yield piece
+
+
+def _until(size: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces until there are that many bytes."""
+    done = 0
+    while done < size and (piece := next(pieces, None)) is not None:
+        done += len(piece)
+        yield piece
+
+
+def _zstd(path: Path, file: BinaryIO) -> Any:
+    """A stream of the unpacked bytes, by Python's own module (3.14) or the package `zstandard`."""
+    try:
+        return import_module("compression.zstd").ZstdFile(file)
+    except ImportError:
+        pass
+    try:
+        return import_module("zstandard").ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    except ImportError as error:
+        raise FileFormatError(
+            f"{path.name}: it is packed by zstd, for which Python before 3.14 needs a package: pip install zstandard"
+        ) from error
