@@ -8,9 +8,10 @@ from pathlib import Path
 from ..errors import FieldError
 from ..traces import Progress, read_trace
 from ..traces.events import Trace
+from .compare import Comparison, compare_traces
 from .whole import Analysis, analyze_traces
 
-__all__ = ["Analysis", "analyze"]
+__all__ = ["Analysis", "Comparison", "analyze", "compare", "read"]
 
 Source = str | Path | Trace
 
@@ -22,6 +23,26 @@ def analyze(source: Source | Sequence[Source], *, progress: Progress | None = No
         FieldError: no file is given, or one twice.
         FileFormatError: a file is of no format that is read.
     """
+    return analyze_traces(read(source, progress=progress))
+
+
+def compare(
+    a: Source | Sequence[Source], b: Source | Sequence[Source], *, progress: Progress | None = None
+) -> Comparison:
+    """Whether run B is slower than run A, and where the time of its steps went; each is a file, or those of its ranks.
+
+    Raises:
+        FieldError: no file is given, or one twice in a run; a run has no steps.
+        FileFormatError: a file is of no format that is read.
+    """
+    return compare_traces(read(a, progress=progress), read(b, progress=progress))
+
+
+def read(source: Source | Sequence[Source], *, progress: Progress | None = None) -> list[Trace]:
+    """The traces of all files, and those that are given as such.
+
+    Raises: as `analyze`.
+    """
     given = [source] if isinstance(source, str | Path | Trace) else list(source)
     if not given:
         raise FieldError("trace: none given; right would be the file of a trace, or of each rank")
@@ -29,5 +50,5 @@ def analyze(source: Source | Sequence[Source], *, progress: Progress | None = No
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise FieldError(f"trace: {twice.name} is given twice; right would be each file once")
-    read = [[one] if isinstance(one, Trace) else read_trace(one, progress=progress) for one in given]
-    return analyze_traces([trace for traces in read for trace in traces])
+    found = [[one] if isinstance(one, Trace) else read_trace(one, progress=progress) for one in given]
+    return [trace for traces in found for trace in traces]

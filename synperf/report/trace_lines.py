@@ -1,0 +1,91 @@
+"""The answers about a trace as sentences, for text, Markdown and the page alike."""
+
+from __future__ import annotations
+
+from ..analysis.finding import Finding
+from ..analysis.gaps import CAUSES
+from ..analysis.whole import Analysis, Source, Unseen
+from ..traces.events import Caution
+from ..units import format_percent
+from .text import counted
+from .trace_tables import families, idle, time
+
+
+def head(one: Source) -> str:
+    """What a file is."""
+    rank = "" if one.rank is None else f", rank {one.rank}" + (f" of {one.world_size}" if one.world_size else "")
+    gpus = ", ".join(dict.fromkeys(device.name for device in one.devices if device.name))
+    return f"{one.file}: {one.format}{rank}, {counted(one.events, 'event')}" + (f", {gpus}" if gpus else "")
+
+
+def caution(one: Caution) -> str:
+    """A warning, with the number and the share of what it is about."""
+    numbers = [] if one.count is None else [f"{one.count:,}"]
+    numbers += [] if one.share is None else [format_percent(one.share)]
+    return f"{one.text} ({', '.join(numbers)})" if numbers else one.text
+
+
+def unseen(one: Unseen) -> str:
+    """A question that is not answered, and why."""
+    return f"{one.question}: {one.reason}"
+
+
+def loader(found: Analysis) -> str:
+    """Waits for the DataLoader, of the rank that waits most."""
+    if not found.dataloaders:
+        return ""
+    one = max(found.dataloaders, key=lambda loader: loader.total_ns)
+    of = "" if len(found.dataloaders) == 1 else f" on rank {one.rank}, which waits most"
+    waits = f"{counted(one.count, 'wait')} of {time(one.total_ns)} in all{of}"
+    return f"DataLoader: {waits}, {format_percent(one.share)} of the trace"
+
+
+def titled(one: Finding, found: Analysis) -> str:
+    """A finding's title, with the rank where there are several, and what it could return."""
+    rank = "" if one.rank is None or len(found.sources) == 1 else f" (rank {one.rank})"
+    return f"{one.title}{rank}" + ("" if one.saving_ns is None else f", up to {time(one.saving_ns)}")
+
+
+def verdict(found: Analysis) -> str:
+    """What the devices did with their time in one sentence, and the largest loss in another."""
+    span = sum(one.span_ns for one in found.overlaps)
+    if not span:
+        return "The trace has no GPU work to judge."
+    compute, idle_ns = (sum(getattr(one, key) for one in found.overlaps) for key in ("compute_ns", "idle_ns"))
+    comm = sum(one.exposed_comm_ns for one in found.overlaps)
+    who = "The GPU computes" if len(found.overlaps) == 1 else f"{len(found.overlaps)} GPUs compute"
+    rest = f"and {'is' if len(found.overlaps) == 1 else 'are'} idle for {format_percent(idle_ns / span)}"
+    said = f"{who} for {format_percent(compute / span)} of the time {rest}."
+    if comm > idle_ns:
+        return f"{said} Exposed communication takes {format_percent(comm / span)}, more than anything else."
+    causes = idle(found).rows
+    if not causes:
+        return said
+    cause, _, total, _ = causes[0]
+    return f"{said} Most of the idle time, {time(total)}: {CAUSES[cause]}."
+
+
+def five(found: Analysis) -> list[tuple[str, float | None, str]]:
+    """Total time, compute, idle, exposed communication and the top category: name, nanoseconds, and a word on them."""
+    sums = {key: sum(getattr(one, key) for one in found.overlaps) for key in _FIVE}
+    span = sums["span_ns"]
+    lines: list[tuple[str, float | None, str]] = [
+        (name, sums[key], format_percent(sums[key] / span) if span and key != "span_ns" else _over(found))
+        for key, name in _FIVE.items()
+    ]
+    kernels = families(found).rows
+    top = kernels[0] if kernels else ("no kernels", 0, None, None)
+    part = "" if top[3] is None else f", {format_percent(top[3])} of kernels"
+    return [*lines, ("top category", top[2], f"{top[0]}{part}")]
+
+
+_FIVE = {
+    "span_ns": "total",
+    "compute_ns": "compute",
+    "idle_ns": "idle",
+    "exposed_comm_ns": "exposed communication",
+}
+
+
+def _over(found: Analysis) -> str:
+    return f"over {counted(len(found.overlaps), 'device')}"
