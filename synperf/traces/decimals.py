@@ -22,7 +22,7 @@ def scaled(texts: Sequence[bytes], places: int) -> NDArray[np.int64]:
     if b'"' in joined:
         joined = joined.replace(b'"', b"")
     fast = None if joined.translate(None, _NUMERIC) else _plain(joined, len(texts), places)
-    return fast if fast is not None else np.array([_slow(text, places) for text in joined.split(b"\n")], dtype=np.int64)
+    return fast if fast is not None else np.array([_slow(bytes(text), places) for text in texts], dtype=np.int64)
 
 
 def _plain(joined: bytes, count: int, places: int) -> NDArray[np.int64] | None:
@@ -65,7 +65,7 @@ def _rounded(whole: NDArray[np.int64], excess: NDArray[np.int64]) -> NDArray[np.
 
 def _slow(text: bytes, places: int) -> int:
     try:
-        value = Decimal(text.decode("ascii").strip()).scaleb(places).to_integral_value(ROUND_HALF_UP)
+        value = Decimal(text.decode("ascii").strip('" ')).scaleb(places).to_integral_value(ROUND_HALF_UP)
         number = int(value)
     except (InvalidOperation, ValueError, OverflowError):
         return NONE

@@ -1,0 +1,164 @@
+"""Damaged traces: what can be read, with a warning; or one sentence. Never a traceback, never a wrong total in silence."""
+
+import json
+import random
+import re
+
+import pytest
+
+from synperf.analysis import analyze
+from synperf.errors import PerfError
+from synperf.report.analysis import to_dict, to_text
+from synperf.traces import read_trace
+
+from .kineto_files import call, document, event, kernel, read, write
+from .test_kineto import EVENTS, numbers
+
+MANY = [
+    part
+    for n in range(40)
+    for part in (
+        event("aten::add", 100 * n, 30, args={"External id": n}),
+        call("cudaLaunchKernel", 100 * n + 5, 4, correlation=n + 1),
+        kernel("vectorized_elementwise_kernel", 100 * n + 20, 60.125, correlation=n + 1),
+    )
+]
+
+
+def cautions(trace):
+    return [one.text for one in trace.cautions]
+
+
+def test_a_file_that_ends_early_says_so_and_gives_what_is_there(tmp_path):
+    text = document(MANY)
+    trace = read(tmp_path, text[: len(text) // 2])
+    assert 40 < len(trace.events) < 80
+    assert any("ends before" in text for text in cautions(trace))
+
+
+def test_a_gzip_file_that_ends_early_says_so(tmp_path):
+    whole = write(tmp_path, MANY, "whole.gz").read_bytes()
+    trace = read(tmp_path, whole[: len(whole) * 2 // 3])
+    assert any("ends early" in text for text in cautions(trace))
+
+
+def test_an_event_that_lost_a_quote_is_counted(tmp_path):
+    trace = read(tmp_path, document(MANY).replace('"aten::add"', '"aten::add', 1))
+    found = next(one for one in trace.cautions if "cannot be read" in one.text)
+    assert (found.count, len(trace.events)) == (1, len(MANY) - 1)
+    assert 0 < found.share < 0.05
+
+
+def test_where_two_writers_crossed_the_rest_is_read(tmp_path):
+    text = document(MANY)
+    crossed = text[:3000] + text[500:]
+    trace = read(tmp_path, crossed)
+    assert len(trace.events) >= len(MANY) - 5
+    assert any("cannot be read" in text for text in cautions(trace))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"ts": None}, "without a time"),
+        ({"ts": "soon"}, "without a time"),
+        ({"dur": [1]}, "without a time"),
+        ({"dur": -5}, "negative duration"),
+        ({"ts": 0, "dur": 0}, "without a time"),
+        ({"ts": 1e40}, "without a time"),
+        ({"cat": "strange"}, "unknown categories"),
+        ({"ph": "Q"}, "unknown categories"),
+        ({"name": 7}, "without a name"),
+    ],
+)
+def test_one_odd_field_is_told_and_harms_no_other_event(tmp_path, change, said):
+    trace = read(tmp_path, [*MANY, kernel("odd", 5000, 7) | change])
+    assert any(said in text for text in cautions(trace))
+    if said != "without a name":
+        assert numbers(trace) == numbers(read(tmp_path, MANY))
+
+
+@pytest.mark.parametrize("field", ["ts", "dur", "cat", "ph", "name"])
+def test_a_kernel_that_lost_a_field_is_told(tmp_path, field):
+    odd = {key: value for key, value in kernel("odd", 5000, 7).items() if key != field}
+    assert cautions(read(tmp_path, [*MANY, odd]))
+
+
+def test_gpu_work_that_is_there_twice_counts_once(tmp_path):
+    trace = read(tmp_path, [*MANY, *MANY[2:9:3]])
+    assert numbers(trace) == numbers(read(tmp_path, MANY))
+    assert [one.count for one in trace.cautions if "twice" in one.text] == [3]
+
+
+def test_a_begin_without_an_end_is_told(tmp_path):
+    trace = read(tmp_path, [*MANY, {"ph": "B", "cat": "cpu_op", "name": "open", "ts": 1, "pid": 1, "tid": 1}])
+    assert any("other half" in text for text in cautions(trace))
+
+
+def test_damaged_metadata_leaves_the_events(tmp_path):
+    text = document(EVENTS, distributedInfo={"rank": 1}).replace('{"rank"', '{rank"').replace('"rank"', 'rank"')
+    trace = read(tmp_path, text)
+    assert numbers(trace) == numbers(read(tmp_path, EVENTS))
+    assert any("beside the events" in text for text in cautions(trace))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"SQLite format 3\0rest", "SQLite"),
+        (b"\x7fELF\0\0", "program"),
+        (b'{"schema": "1.0", "nodes": []}', "execution trace"),
+        (b'{"a": 1}', "without trace events"),
+        (b"hello", "text of no known form"),
+        (b'{"traceEvents": 5, "x": 1}', "no list of events"),
+        (b'{"traceEvents": [{"ph" "X"}]}', "none of its events"),
+    ],
+)
+def test_what_is_no_trace_is_one_sentence(tmp_path, content, said):
+    with pytest.raises(PerfError, match=re.escape(said)):
+        read_trace(write(tmp_path, content))
+
+
+def test_a_trace_without_events_is_read(tmp_path):
+    found = analyze(write(tmp_path, []))
+    assert [one.question for one in found.unseen] == ["what the GPU did", "steps"]
+
+
+def mutants(text, count, seed):
+    """Texts with bytes cut out, doubled, exchanged or replaced, and events with fields dropped or of other types."""
+    random_ = random.Random(seed)
+    values = [None, [], {}, "x", -1, 1e308, 2**70, True, "NaN", [[]], "", 0]
+    for _ in range(count):
+        kind = random_.randrange(6)
+        begin = random_.randrange(len(text))
+        end = min(len(text), begin + random_.randrange(200))
+        if kind == 0:
+            yield text[:begin]
+        elif kind == 1:
+            yield text[:begin] + text[end:]
+        elif kind == 2:
+            yield text[:end] + text[begin:]
+        elif kind == 3:
+            yield text[:begin] + bytes(random_.randrange(256) for _ in range(3)) + text[begin + 1 :]
+        else:
+            found = json.loads(text)
+            for one in random_.sample(found["traceEvents"], 3):
+                target = one["args"] if kind == 5 and one.get("args") else one
+                target[random_.choice(list(target))] = random_.choice(values)
+            yield json.dumps(found).encode()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_mutant_ends_in_a_traceback(tmp_path, seed):
+    for mutant in mutants(document(MANY).encode(), 40, seed):
+        try:
+            found = analyze(write(tmp_path, mutant))
+        except PerfError as error:
+            assert "\n" not in str(error)
+            continue
+        assert to_text(found)
+        assert to_dict(found)
+        for one in found.overlaps:
+            assert one.busy_ns + one.idle_ns == one.span_ns
+            assert one.compute_ns + one.exposed_copy_ns + one.exposed_comm_ns == one.busy_ns

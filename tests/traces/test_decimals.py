@@ -1,0 +1,43 @@
+"""Times are decimal texts; none of their digits is lost."""
+
+from decimal import ROUND_HALF_UP
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synperf.traces.decimals import NONE, scaled
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [
+        ("1712195495506161.2", 1712195495506161200),  # a double has steps of a quarter there
+        ("1365627862757.064", 1365627862757064),
+        ("12", 12000),
+        ("0.0004", 0),
+        ("0.0005", 1),
+        ("-1.5", -1500),
+        ('"17.25"', 17250),
+        ("1.5e3", 1500000),
+        ("9223372036854775.807", 2**63 - 1),
+    ],
+)
+def test_a_time_in_us_is_whole_ns(text, ns):
+    assert scaled([text.encode()], 3).tolist() == [ns]
+
+
+@pytest.mark.parametrize("text", ["", "null", "NaN", "[1]", "1.2.3", "1-2", "-", "1e30", "99999999999999999999"])
+def test_what_is_no_time_is_none_and_leaves_the_others(text):
+    assert scaled([b"1.5", text.encode(), b"2"], 3).tolist() == [1500, NONE, 2000]
+
+
+@given(st.lists(st.decimals(-(10**15), 10**15, places=6), min_size=1, max_size=20))
+def test_any_decimals_are_rounded_half_away_from_zero(values):
+    right = [int((v * 1000).to_integral_value(ROUND_HALF_UP)) for v in values]
+    assert scaled([format(v, "f").encode() for v in values], 3).tolist() == right
+
+
+def test_no_texts_are_no_numbers():
+    assert scaled([], 3).dtype == np.int64
