@@ -26,6 +26,7 @@ def to_dict(found: Analysis) -> dict[str, Any]:
         "warnings": plain(found.cautions),
         "not_seen": plain(found.unseen),
         "ranks": [_device(found, one) for one in found.overlaps],
+        "timeline": plain(found.timelines),
         "steps": [plain(step) for steps in found.steps for step in steps.steps],
         "step_times": [_step_times(steps) for steps in found.steps],
         "families": plain(found.families),
@@ -79,7 +80,10 @@ def to_text(found: Analysis) -> str:
 
 
 def _table(of: Table, most: int = _ROWS) -> str:
-    rows = [tuple(map(_short, row)) for row in of.shown(most)]
+    rows = [
+        tuple(_short(text) if column.is_name else text for column, text in zip(of.columns, row, strict=True))
+        for row in of.shown(most)
+    ]
     return table(of.heads, rows, of.right) if rows else ""
 
 

@@ -16,11 +16,12 @@ _NS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`show` makes text of a value; numbers are aligned to the right."""
+    """`show` makes text of a value. Numbers are aligned to the right; names may be cut where room is short."""
 
     head: str
     show: Callable[[Any], str]
     is_number: bool = True
+    is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,10 @@ def _words(head: str) -> Column:
     return Column(head, _text, is_number=False)
 
 
+def _name(head: str) -> Column:
+    return Column(head, _text, is_number=False, is_name=True)
+
+
 _RANK, _DEVICE = Column("rank", _text), Column("device", _text)
 
 
@@ -117,7 +122,7 @@ def kernels(found: Analysis) -> Table:
         key="kernels",
         title="Kernels by name",
         columns=(
-            _words("kernel"),
+            _name("kernel"),
             _words("family"),
             Column("count", count),
             Column("total", time),
@@ -165,8 +170,8 @@ def gaps(found: Analysis) -> Table:
         key="gaps",
         title="Longest gaps",
         columns=(
-            Column("longest gaps", time), Column("at", time), *where, _words("cause"), _words("host in"),
-            _words("Python"),
+            Column("longest gaps", time), Column("at", time), *where, _words("cause"), _name("host in"),
+            _name("Python"),
         ),
         rows=tuple(rows),
         note="`at` is from the first GPU event of the device; the host is looked at in the middle of its delay.",
@@ -186,7 +191,7 @@ def step_times(found: Analysis) -> Table:
         title="Steps of each rank",
         columns=(
             _RANK, Column("steps", count), _words("found by"), Column("median", time), Column("spread", share),
-            _words("slow"),
+            _name("slow"),
         ),
         rows=tuple(rows),
         note="Spread is the median distance from the median, over it.",
@@ -204,7 +209,7 @@ def steps(found: Analysis) -> Table:
         key="steps",
         title="Steps",
         columns=(
-            _RANK, _words("step"), Column("time", time), Column("GPU busy", time), Column("compute", time), _words("")
+            _RANK, _name("step"), Column("time", time), Column("GPU busy", time), Column("compute", time), _words("")
         ),
         rows=tuple(rows),
         note="On the host's clock. The window of the profiler may have cut the first and the last.",
@@ -249,7 +254,7 @@ def collectives(found: Analysis) -> Table:
         key="collectives",
         title="Collectives",
         columns=(
-            _words("collective"), Column("at", time), Column("spread", time), Column("transfer", time),
+            _name("collective"), Column("at", time), Column("spread", time), Column("transfer", time),
             Column("last rank", _text), Column("bytes", _size), Column("busbw", _rate),
         ),
         rows=tuple(
@@ -267,7 +272,7 @@ def imbalance(found: Analysis) -> Table:
     return Table(
         key="imbalance",
         title="Balance of ranks",
-        columns=(_words("step"), mean, most, Column("busiest rank", _text), Column("mean / most", share)),
+        columns=(_name("step"), mean, most, Column("busiest rank", _text), Column("mean / most", share)),
         rows=tuple(
             (one.step, one.mean_compute_ns, one.max_compute_ns, one.busiest_rank, one.efficiency)
             for one in found.imbalance
