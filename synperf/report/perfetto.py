@@ -18,7 +18,7 @@ import numpy as np
 
 from ..analysis.gaps import CAUSES
 from ..analysis.whole import Analysis
-from ..traces.events import GPU_KINDS, Column, Kind, Trace
+from ..traces.events import GPU_KINDS, Column, Events, Kind, Trace, aligned
 
 _CATEGORY = {
     Kind.KERNEL: "kernel",
@@ -150,8 +150,12 @@ def _events(trace: Trace, rows: Column, tracks: _Tracks, naming: Naming) -> Iter
     names = {name: naming(events.names[name]) for name in np.unique(events.name[rows]).tolist()}
     columns = ("kind", "name", "start_ns", "dur_ns", "process", "thread", "device", "stream", "correlation", "external")
     values = zip(*(getattr(events, column)[rows].tolist() for column in columns), strict=True)
-    for kind, name, start, dur, process, thread, device, stream, correlation, external in values:
+    beside = _beside(trace.events, rows)
+    for more, (kind, name, start, dur, process, thread, device, stream, correlation, external) in zip(
+        beside, values, strict=True
+    ):
         args = {key: value for key, value in (("correlation", correlation), ("External id", external)) if value >= 0}
+        args |= more
         if kind in GPU_KINDS:
             args |= {"device": device, "stream": stream}
             place = tracks.place(f"{_of(trace.rank)}device {device}", stream, f"stream {stream}")
@@ -159,6 +163,17 @@ def _events(trace: Trace, rows: Column, tracks: _Tracks, naming: Naming) -> Iter
             place = tracks.place(f"{_of(trace.rank)}host process {process}", thread, f"thread {thread}")
         head = {"ph": "X", "cat": _CATEGORY[Kind(kind)], "name": names[name]}
         yield {**head, **place, **tracks.lasting(start, start + dur), "args": args}
+
+
+def _beside(events: Events, rows: Column) -> Iterator[Event]:
+    """Of each event the bytes that it moved, and how it was launched, as far as they are recorded."""
+    moved = aligned(events.moved, "bytes", rows).tolist()
+    geometry = [aligned(events.geometry, name, rows).tolist() for name in ("grid", "block", "registers", "occupancy")]
+    for size, grid, block, registers, occupancy in zip(moved, *geometry, strict=True):
+        said = {"bytes": size} if size >= 0 else {}
+        said |= {"grid": grid, "block": block} if grid[0] >= 0 else {}
+        said |= {"registers per thread": registers} if registers >= 0 else {}
+        yield said | ({"est. achieved occupancy %": 100 * occupancy} if occupancy == occupancy else {})  # not NaN
 
 
 def _of(rank: int | None) -> str:
