@@ -1,6 +1,6 @@
 """The family of a GPU kernel by its name: gemm, attention, norm, collective, ...
 
-Patterns and their version are in kernel_families.toml. What no pattern knows is "unclassified", never one of the others.
+Patterns and their version are in kernel_families.toml. What no pattern knows is "unclassified", never another family.
 """
 
 from __future__ import annotations
@@ -81,4 +81,4 @@ def collectives(events: Events, rows: Column) -> Column:
     """Whether each of these events is a kernel of a collective; each name is looked at once."""
     names, place = np.unique(events.name[rows], return_inverse=True)
     known = np.array([is_collective(events.names[name]) for name in names.tolist()], dtype=bool)
-    return (events.kind[rows] == Kind.KERNEL) & known[place]
+    return np.asarray((events.kind[rows] == Kind.KERNEL) & known[place])

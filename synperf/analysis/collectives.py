@@ -1,8 +1,8 @@
 """Collectives across ranks: who arrived last, what the others lost by it, and how fast the transfer itself was.
 
-The i-th collective of a process group is the same one on every rank; where groups are not recorded, the i-th of all. All
-ranks end a collective together, so a rank's kernel that lasts longer has waited longer: it is the rank with the shortest
-kernel that is late. The transfer is from the last arrival to the last end; bandwidths are over that time alone.
+The i-th collective of a process group is the same one on every rank; where groups are not recorded, the i-th of all.
+All ranks end a collective together, so a kernel that lasts longer has waited longer: the rank with the shortest one is
+late. The transfer is from the last arrival to the last end; bandwidths are over that time alone.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import numpy as np
 
 from ..traces.events import Caution, Events, Trace, aligned
 from .finding import Finding
-from .work import Work, devices
+from .work import devices
 
 _ELEMENT_BYTES = {
-    "byte": 1, "char": 1, "int8": 1, "uint8": 1, "bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "half": 2, "float16": 2,
-    "bfloat16": 2, "short": 2, "int": 4, "int32": 4, "float": 4, "float32": 4, "long": 8, "int64": 8, "double": 8,
+    "byte": 1, "char": 1, "int8": 1, "uint8": 1, "bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "half": 2,
+    "float16": 2, "bfloat16": 2, "short": 2, "int": 4, "int32": 4, "float": 4, "float32": 4, "long": 8, "int64": 8,
+    "double": 8,
 }  # fmt: skip
 _OPERATIONS = (
     ("all_reduce", ("allreduce", "all_reduce")),
@@ -45,7 +46,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collective:
-    """One collective. `spread_ns` is from the first arrival to the last, `alone_ns` what the last one is behind the next.
+    """One collective. `spread_ns` is from the first arrival to the last, `alone_ns` from the last but one to the last.
 
     `transfer_ns` is from the last arrival to the last end, `end_skew_ns` between the first and the last end. Bytes and
     bandwidths are None where the trace does not say how much was moved, or has not all ranks.
@@ -211,7 +212,7 @@ def findings(found: Across) -> list[Finding]:
         Finding(
             title=f"Rank {late.rank} is late",
             evidence=f"it is the last to arrive at {late.times_last} of {whole} collectives; the other ranks wait"
-            f" {late.others_waited_ns / 1e6:.4g} ms in all for it, {late.delay_ns / 1e6:.4g} ms longer than for the next",
+            f" {late.others_waited_ns / 1e6:.4g} ms in all, {late.delay_ns / 1e6:.4g} ms of them for it alone",
             advice="See what this rank does before its collectives: more data, a slower GPU or host, or work that the"
             " others have not. A long communication kernel on the other ranks is the waiting, not the cause.",
             saving_ns=late.delay_ns,

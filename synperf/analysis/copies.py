@@ -20,8 +20,8 @@ _WORTH = 0.01  # share of the span below which pageable copies are not worth a f
 class Copies:
     """All copies of one kind on one device. `bytes` and the bandwidth are None where the trace does not say them.
 
-    `bytes_per_s` is over the time of the copies whose bytes are known. `host_memory` is pageable, pinned, or empty where
-    no host is concerned or the trace does not say which.
+    `bytes_per_s` is over the time of the copies whose bytes are known. `host_memory` is pageable, pinned, or empty
+    where no host is concerned or the trace does not say which.
     """
 
     rank: int | None
@@ -79,9 +79,9 @@ def findings(found: tuple[Copies, ...], span_ns: int) -> list[Finding]:
             made.append(
                 Finding(
                     title=f"{one.direction} copies use pageable host memory",
-                    evidence=f"{one.count} copies of {one.bytes} bytes in all take {one.total_ns / 1e6:.3g} ms, {rate}",
-                    advice="Pin the host memory (pin_memory=True) and copy with non_blocking=True: they are faster then,"
-                    " and may run beside kernels.",
+                    evidence=f"{one.count} copies, {one.bytes} bytes in all, {one.total_ns / 1e6:.3g} ms, {rate}",
+                    advice="Pin the host memory (pin_memory=True) and copy with non_blocking=True: they are faster"
+                    " then, and may run beside kernels.",
                     rank=one.rank,
                 )
             )

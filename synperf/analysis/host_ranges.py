@@ -28,7 +28,7 @@ def dataloader_rows(events: Events) -> Column:
 
 
 def anything(events: Events) -> Intervals:
-    """When the host was in an operator, a call or a recorded frame of Python. Annotations say nothing: steps are some."""
+    """When the host was in an operator, a call or a frame of Python. Annotations say nothing: steps are some."""
     return Intervals.of(events, events.of(Kind.OPERATOR, Kind.PYTHON, *CALLS))
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import Caution, Column
+from ..traces.events import CALLS, GPU_WORK, Caution, Column
 from .launched import launches as launched_by
 from .work import Work
 
 _GRAPH = re.compile(r"GraphLaunch")
+_KERNEL = re.compile(r"Launch(Cooperative)?Kernel|GraphLaunch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class Launches:
     untied: int
     untied_ns: int
     untied_share: float  # of the sum of all durations
+    lost: int  # launches of kernels that are on no device of the file
     delay_median_ns: int | None
     delay_p90_ns: int | None
     delay_max_ns: int | None
@@ -67,6 +69,7 @@ def launches(work: Work) -> Launches:
         untied=int((~tied).sum()),
         untied_ns=untied_ns,
         untied_share=untied_ns / whole if whole else 0.0,
+        lost=_lost(work),
         delay_median_ns=_percentile(delay, 50),
         delay_p90_ns=_percentile(delay, 90),
         delay_max_ns=int(delay.max()) if len(delay) else None,
@@ -83,6 +86,15 @@ def launches(work: Work) -> Launches:
     )
 
 
+def _lost(work: Work) -> int:
+    """Launches whose kernels are not in the file, of all devices."""
+    events = work.events
+    rows = events.of(*CALLS)
+    wanted = events.correlation[rows[events.named(_KERNEL.search)[rows]]]
+    known = events.correlation[events.of(*GPU_WORK)]
+    return int((~np.isin(wanted[wanted > 0], known)).sum())
+
+
 def _interval(starts: Column) -> int | None:
     """Median time from one launch to the next."""
     return int(np.median(np.diff(starts))) if len(starts) > 1 else None
@@ -97,15 +109,18 @@ def _depths(launched: Column, started: Column) -> Column:
     calls = np.unique(launched)
     before = np.searchsorted(np.sort(launched), calls, side="left")
     done = np.searchsorted(np.sort(np.maximum(started, launched)), calls, side="right")
-    return np.maximum(before - done, 0)
+    return np.asarray(np.maximum(before - done, 0))
 
 
 def cautions(found: Launches) -> list[Caution]:
-    """What could not be tied to a launch, and clocks that disagree."""
+    """What could not be tied to a launch or to what it launched, and clocks that disagree."""
     made = []
     if found.untied:
         text = f"GPU events on device {found.device} have no launch in the file; the share is of the GPU time"
         made.append(Caution(text=text, count=found.untied, share=found.untied_share))
+    if found.lost:
+        text = "launches have no kernel in the file: it was dropped, or ran after the end of the recording"
+        made.append(Caution(text=text, count=found.lost))
     if found.started_early:
         text = f"GPU events on device {found.device} start before their launch: the clocks of host and device disagree"
         made.append(Caution(text=text, count=found.started_early))

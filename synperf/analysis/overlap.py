@@ -86,8 +86,8 @@ def findings(found: Overlap) -> list[Finding]:
     return [
         Finding(
             title="Communication is not hidden",
-            evidence=f"{found.exposed_comm_ns / 1e6:.4g} ms of {found.comm_ns / 1e6:.4g} ms are exposed, {share:.3g} % of"
-            f" the span; {hidden:.3g} % of it overlaps computation or copies",
+            evidence=f"{found.exposed_comm_ns / 1e6:.4g} ms of {found.comm_ns / 1e6:.4g} ms are exposed,"
+            f" {share:.3g} % of the span; {hidden:.3g} % of it overlaps computation or copies",
             advice="Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where"
             " ranks arrive at different times, even them out first: waiting for the last one counts as communication.",
             saving_ns=found.exposed_comm_ns,

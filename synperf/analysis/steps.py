@@ -1,8 +1,8 @@
 """The steps of a rank: how long each is, how much they spread, which are slow, and what the devices did in them.
 
-Steps are, the first that there are: `ProfilerStep#N`; marks of a serving engine; ranges that are named like steps (NVTX);
-the time from one optimizer step to the next; the time from one run to the next of the kernels that come once a step. The
-first and the last may be cut by the window of the profiler: medians leave them out where enough others remain.
+Steps are, the first that there are: `ProfilerStep#N`; marks of a serving engine; ranges that are named like steps
+(NVTX); the time from one optimizer step to the next; the time from one run to the next of the kernels that come once a
+step. The first and the last may be cut by the window of the profiler: medians leave them out where enough remain.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .classify import collectives
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Rows of one device, in order of start. `compute` are kernels that are no collectives, `copies` have memsets too."""
+    """Rows of one device, in order of start. `compute` are kernels but for collectives; memsets are among `copies`."""
 
     trace: Trace
     device: int
@@ -29,7 +29,8 @@ class Work:
     @property
     def kernels(self) -> Column:
         """Collectives too."""
-        return self.rows[self.events.kind[self.rows] == Kind.KERNEL]
+        kernels: Column = self.rows[self.events.kind[self.rows] == Kind.KERNEL]
+        return kernels
 
 
 def devices(trace: Trace) -> Iterator[Work]:

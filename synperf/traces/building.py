@@ -9,7 +9,6 @@ import numpy as np
 
 from .events import GPU_WORK, SIDES, Column, Events
 
-
 _FIRST = 1024  # rows that there is room for at first
 
 

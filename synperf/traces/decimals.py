@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import numpy as np
+from msgspec import Raw
 from numpy.typing import NDArray
 
 NONE = np.iinfo(np.int64).min  # stands where a text is no number, or one that 64 bits cannot hold
@@ -14,7 +15,7 @@ _DIGITS = 18  # that a 64-bit number holds in any case
 _SAFE = 9.2e18  # below the largest one
 
 
-def scaled(texts: Sequence[bytes], places: int) -> NDArray[np.int64]:
+def scaled(texts: Sequence[bytes | Raw], places: int) -> NDArray[np.int64]:
     """Each text times 10**places, rounded to whole (a half away from zero); quotes around a text are ignored."""
     if not texts:
         return np.empty(0, dtype=np.int64)

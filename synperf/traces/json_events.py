@@ -75,7 +75,7 @@ class JsonEvents:
         cut, after = _boundary(text)
         if not cut:
             return [], text
-        run = self.pieces.run(text[:cut])
+        run = self.pieces.run(memoryview(text)[:cut])
         self.closed = run.closed
         between = text[cut:after] if run.closed or run.left else b""
         return run.events, run.left + between + text[after:]
@@ -96,7 +96,7 @@ class JsonEvents:
                 break
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
-                run = attempt(text[:place])
+                run = attempt(text[:place].rstrip(BLANK + b","))
                 if run is not None:
                     self.closed = True
                     return run, tail

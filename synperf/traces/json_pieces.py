@@ -45,10 +45,10 @@ class Pieces:
         self.unread += 1
         self.unread_bytes += len(text)
 
-    def run(self, text: bytes, final: bool = False) -> Run:
+    def run(self, text: bytes | memoryview, final: bool = False) -> Run:
         """The events of a text that is cut between events; nothing follows the one that is `final`."""
         events = attempt(text)
-        return Run(events) if events is not None else self._apart(text.strip(BLANK + b","), final)
+        return Run(events) if events is not None else self._apart(bytes(text).strip(BLANK + b","), final)
 
     def _apart(self, text: bytes, final: bool) -> Run:
         spans = _spans(text)
@@ -104,10 +104,10 @@ class Pieces:
         return None
 
 
-def attempt(text: bytes) -> list[Event] | None:
+def attempt(text: bytes | memoryview) -> list[Event] | None:
     """The events of a text between two brackets of a list, or None where it is no valid one."""
     try:
-        return _many(b"[" + text.strip(BLANK + b",") + b"]")
+        return _many(b"".join((b"[", text, b"]")))
     except JUNK:
         return None
 

@@ -58,10 +58,11 @@ CATEGORIES = {
 UNKNOWN = -1
 _FLOWS_AND_NAMES = frozenset("MstfCPNODbneSTpFvVRcj(),")  # what says nothing of its own here: `correlation` does
 _HALVES = frozenset("BE")
+_INSTANTS = frozenset("iI")
 
 
-class Kinds(dict[tuple[str, str], int]):
-    """The kind of each phase and category; `Kind.OTHER` is left out, and `UNKNOWN` is what nobody knows.
+class Kinds(dict[str, dict[str, int]]):
+    """The kind of each category, by phase; `Kind.OTHER` is left out, and `UNKNOWN` is what nobody knows.
 
     `unknown` has the categories of the latter; `halves` says whether there are events whose begin and end stand apart.
     """
@@ -70,18 +71,28 @@ class Kinds(dict[tuple[str, str], int]):
         self.unknown: set[str] = set()
         self.halves = False
 
-    def __missing__(self, key: tuple[str, str]) -> int:
-        self[key] = kind = self._of(*key)
+    def __missing__(self, phase: str) -> dict[str, int]:
+        self[phase] = found = _Categories(phase, self.unknown)
+        self.halves |= phase in _HALVES
+        return found
+
+
+class _Categories(dict[str, int]):
+    """The kind of each category of events of one phase."""
+
+    def __init__(self, phase: str, unknown: set[str]) -> None:
+        self.phase = phase
+        self.unknown = unknown
+
+    def __missing__(self, category: str) -> int:
+        self[category] = kind = self._kind(category)
         if kind == UNKNOWN:
-            self.unknown.add(key[1] or "none")
+            self.unknown.add(category or "none")
         return kind
 
-    def _of(self, phase: str, category: str) -> int:
-        if phase in _HALVES:
-            self.halves = True
-            return Kind.OTHER
-        if phase == "X":
+    def _kind(self, category: str) -> int:
+        if self.phase == "X":
             return CATEGORIES.get(category.lower(), UNKNOWN)
-        if phase in ("i", "I"):
+        if self.phase in _INSTANTS:
             return Kind.MARK
-        return Kind.OTHER if phase in _FLOWS_AND_NAMES else UNKNOWN
+        return Kind.OTHER if self.phase in _FLOWS_AND_NAMES | _HALVES else UNKNOWN

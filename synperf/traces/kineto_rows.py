@@ -42,7 +42,7 @@ class Rows:
     def add(self, batch: Sequence[Event]) -> None:
         """Adds the events of a batch that are of a kind that the table has."""
         known = self.kinds
-        codes = np.array([known[event.ph, event.cat] for event in batch], dtype=np.int8)
+        codes = np.array([known[event.ph][event.cat] for event in batch], dtype=np.int8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
             self.halves += [event for event in batch if event.ph in "BE"]

@@ -188,7 +188,9 @@ def test_changes_of_memory_of_every_age(tmp_path):
 def test_what_a_collective_moved_is_kept(tmp_path):
     args = {"Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000, "dtype": "Float",
             "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]"}  # fmt: skip
-    found = read(tmp_path, [kernel("ncclDevKernel_AllReduce", 0, 5, **args), event("record_param_comms", 0, 1, args=args)])
+    found = read(
+        tmp_path, [kernel("ncclDevKernel_AllReduce", 0, 5, **args), event("record_param_comms", 0, 1, args=args)]
+    )
     messages, names = found.events.messages, found.events.names
     assert messages.in_elements.tolist() == [1000, 1000]
     assert [names[n] for n in messages.collective] == ["allreduce"] * 2
@@ -203,7 +205,7 @@ def test_short_frames_of_python_are_left_out(tmp_path):
 
 def test_rank_world_devices_and_groups(tmp_path):
     trace = read(
-        tmp_path, EVENTS, deviceProperties=[{"id": 0, "name": "NVIDIA H100", "numSms": 132, "totalGlobalMem": 80 * 2**30}],
+        tmp_path, EVENTS, deviceProperties=[{"id": 0, "name": "NVIDIA H100", "numSms": 132}],
         distributedInfo={"rank": 3, "world_size": 8, "pg_config": [{"pg_name": "0", "ranks": [0, 1, 2, 3]}]},
     )  # fmt: skip
     assert (trace.rank, trace.world_size, dict(trace.groups)) == (3, 8, {"0": (0, 1, 2, 3)})

@@ -5,6 +5,7 @@ For example: synperf analyze rank0.json.gz rank1.json.gz --html report.html
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +52,7 @@ def analyze(
     )  # fmt: skip
     files.check(traces)
     with stages() as told:
-        events = read(traces, progress=told)
+        events = read(traces, progress=told, workers=os.cpu_count() or 1)
     whole = analyze_traces(events)
     found = redacted(whole) if redact else whole
     with files.written(events, found):

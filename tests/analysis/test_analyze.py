@@ -1,0 +1,63 @@
+"""The whole answer: what it holds, and what it says that it could not see."""
+
+import pytest
+
+import synperf
+from synperf.analysis.dataloader import dataloader
+from synperf.errors import FieldError
+
+from ..traces.kineto_files import event, kernel, read, write
+from .references import trace
+
+
+def test_a_kernel_without_a_time_is_set_aside(tmp_path):
+    """A user case: ts 0 and dur 0. The span must not start in 1970."""
+    odd = kernel("volta_sgemm_64x64_nt", 0, 0, correlation=106123) | {"cat": "Kernel"}
+    found = synperf.analyze(write(tmp_path, [odd, kernel("volta_sgemm_128x64_tn", 1615207264505000, 6)]))
+    assert [one.span_ns for one in found.overlaps] == [6000]
+    assert [one.count for one in found.cautions if "set aside" in one.text] == [1]
+
+
+def test_a_duration_that_has_overflown_is_told(tmp_path):
+    found = synperf.analyze(write(tmp_path, [kernel("a", 0, 4_294_967_295), kernel("b", 100, 10)]))
+    assert any("overflown" in one.text for one in found.cautions)
+
+
+def test_steps_without_gpu_work_are_told(tmp_path):
+    marks = [event(f"ProfilerStep#{n}", 100 * n, 90, "user_annotation") for n in range(4)]
+    found = synperf.analyze(write(tmp_path, [*marks, kernel("a", 10, 5)]))
+    assert [one.count for one in found.cautions if "no GPU work" in one.text] == [3]
+
+
+def test_counters_are_no_times(tmp_path):
+    found = synperf.analyze(write(tmp_path, [event("k", 0, 5, "cuda_profiler_range", args={"smsp__inst": 3})]))
+    assert "counters" in found.unseen[0].reason
+
+
+def test_traces_and_files_are_taken_alike(tmp_path):
+    path = write(tmp_path, [kernel("a", 0, 5)])
+    assert synperf.analyze(path) == synperf.analyze(synperf.read_trace(path)) == synperf.analyze([str(path)])
+
+
+@pytest.mark.parametrize("given", [[], ["x.json", "x.json"]])
+def test_no_file_or_one_twice_is_refused(given):
+    with pytest.raises(FieldError, match="right would be"):
+        synperf.analyze(given)
+
+
+def test_findings_come_with_the_largest_saving_first(tmp_path):
+    events = [kernel("gemm", 0, 100), kernel("ncclKernel_AllReduce", 100, 400), kernel("gemm", 900, 100)]
+    found = synperf.analyze(write(tmp_path, events))
+    savings = [one.saving_ns for one in found.findings]
+    assert savings == sorted(savings, reverse=True)
+    assert found.findings[0].title == "Communication is not hidden"
+
+
+@pytest.mark.parametrize(("name", "count", "total_us"), [("dataloader0", 6, 272769), ("dataloader4", 6, 8540)])
+def test_waits_for_the_dataloader_of_the_two_resnets(name, count, total_us):
+    found = dataloader(trace(f"resnet50_v100_{name}"))
+    assert (found.count, found.total_ns) == (count, 1000 * total_us)
+
+
+def test_a_trace_without_dataloader_marks_has_none(tmp_path):
+    assert dataloader(read(tmp_path, [kernel("a", 0, 5)])) is None

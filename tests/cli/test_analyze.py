@@ -1,0 +1,82 @@
+"""`synperf analyze`, as a user sees it."""
+
+import json
+
+from ..traces.kineto_files import call, event, kernel, write
+from .runner import assert_refused, invoke
+
+EVENTS = [
+    event("ProfilerStep#1", 0, 1000, "user_annotation"),
+    call("cudaLaunchKernel", 5, 4, correlation=1),
+    kernel("sgemm", 10, 300, correlation=1),
+    event("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 320, 400, "user_annotation"),
+    call("cudaLaunchKernel", 730, 4, correlation=2),
+    kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 740, 100, correlation=2),
+]
+META = {"deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "distributedInfo": {"rank": 0, "world_size": 2}}
+TEXT = """\
+trace.json: kineto, rank 0 of 2, 6 events, NVIDIA H100
+
+could not look
+  collectives across ranks: there is one rank only; right would be the files of all ranks
+
+rank  device    span    busy  compute  exposed copy  exposed comm    idle  idle %  kernels
+   0       0  830 µs  400 µs   300 µs           0 s        100 µs  430 µs  51.8 %        2
+
+rank  steps  found by      median  spread  slow
+   0      1  ProfilerStep    1 ms
+
+DataLoader: 1 wait of 400 µs in all, 40 % of the trace
+
+kernels     count   total  share
+gemm            1  300 µs   75 %
+collective      1  100 µs   25 %
+
+idle        gaps   total  because
+dataloader     1  430 µs  the host waited for the DataLoader
+
+longest gaps      at  cause       host in                                                      Python
+      430 µs  300 µs  dataloader  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
+
+findings
+  1. The GPU waits for data, up to 430 µs
+     1 gaps, 0.43 ms idle, 51.8 % of the span: the host waited for the DataLoader
+     Use more DataLoader workers, pin_memory and prefetching; decode ahead of time or on the GPU.
+  2. Communication is not hidden, up to 100 µs
+     0.1 ms of 0.1 ms are exposed, 12 % of the span; 0 % of it overlaps computation or copies
+     Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where ranks arrive\
+ at different times, even them out first: waiting for the last one counts as communication.
+"""
+
+
+def test_the_text_is_one_screen(tmp_path):
+    seen = invoke("analyze", str(write(tmp_path, EVENTS, **META)))
+    assert (seen.code, seen.err, seen.out) == (0, "", TEXT)
+
+
+def test_the_json_has_the_documented_keys(tmp_path):
+    found = json.loads(invoke("analyze", str(write(tmp_path, EVENTS, **META)), "--json").out)
+    assert {"source", "warnings", "ranks", "steps", "families", "gaps", "collectives", "findings"} <= set(found)
+    (rank,) = found["ranks"]
+    wanted = {"rank": 0, "device": 0, "span_ns": 830_000, "busy_ns": 400_000, "idle_ns": 430_000, "compute_ns": 300_000,
+              "exposed_copy_ns": 0, "exposed_comm_ns": 100_000, "comm_ns": 100_000, "kernels": 2, "copies": 0,
+              "gpu": "NVIDIA H100"}  # fmt: skip
+    assert wanted.items() <= rank.items()
+    assert set(found["findings"][0]) == {"title", "evidence", "saving_ns", "advice", "rank", "ranges"}
+
+
+def test_several_ranks_are_one_job(tmp_path):
+    paths = [
+        write(tmp_path, EVENTS, f"{rank}.json", **META | {"distributedInfo": {"rank": rank, "world_size": 2}})
+        for rank in range(2)
+    ]
+    found = json.loads(invoke("analyze", *map(str, paths), "--json").out)
+    assert [one["rank"] for one in found["ranks"]] == [0, 1]
+    assert len(found["collectives"]) == 1
+
+
+def test_what_is_no_trace_is_refused(tmp_path):
+    assert_refused(invoke("analyze", str(write(tmp_path, b"hello"))))
+    assert_refused(invoke("analyze", str(tmp_path)))
+    assert_refused(invoke("analyze", str(tmp_path / "none.json")))
+    assert_refused(invoke("analyze"))
