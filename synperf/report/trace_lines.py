@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..analysis.finding import Finding
 from ..analysis.gaps import CAUSES
 from ..analysis.whole import Analysis, Source, Unseen
 from ..traces.events import Caution
 from ..units import format_percent
 from .text import counted
-from .trace_tables import families, idle, time
+from .trace_tables import families, idle, share, time
 
 
 def head(one: Source) -> str:
@@ -65,18 +67,28 @@ def verdict(found: Analysis) -> str:
     return f"{said} Most of the idle time, {time(total)}: {CAUSES[cause]}."
 
 
-def five(found: Analysis) -> list[tuple[str, float | None, str]]:
-    """Total time, compute, idle, exposed communication and the top category: name, nanoseconds, and a word on them."""
+class Line(NamedTuple):
+    """One of the five: a time, which is None where nothing was recorded, as text, and a word on it."""
+
+    name: str
+    value_ns: int | None
+    shown: str
+    word: str
+
+
+def five(found: Analysis) -> list[Line]:
+    """Total time, compute, idle, exposed communication and the top category, over all devices."""
+    top = families(found).rows
+    if not found.overlaps or not top:
+        return [Line(name, None, "unknown", "no kernels in the trace") for name in (*_FIVE.values(), _TOP)]
     sums = {key: sum(getattr(one, key) for one in found.overlaps) for key in _FIVE}
-    span = sums["span_ns"]
-    lines: list[tuple[str, float | None, str]] = [
-        (name, sums[key], format_percent(sums[key] / span) if span and key != "span_ns" else _over(found))
-        for key, name in _FIVE.items()
-    ]
-    kernels = families(found).rows
-    top = kernels[0] if kernels else ("no kernels", 0, None, None)
-    part = "" if top[3] is None else f", {format_percent(top[3])} of kernels"
-    return [*lines, ("top category", top[2], f"{top[0]}{part}")]
+    span, family = sums["span_ns"], top[0]
+    words = {key: share(value / span if span else None) for key, value in sums.items()}
+    words["span_ns"] = f"over {counted(len(found.overlaps), 'device')}"
+    if not any(one.collectives for one in found.overlaps):
+        words["exposed_comm_ns"] = "no collectives in the trace"
+    lines = [Line(name, sums[key], time(sums[key]), words[key]) for key, name in _FIVE.items()]
+    return [*lines, Line(_TOP, family[2], time(family[2]), f"{family[0]}, {share(family[3])} of kernels")]
 
 
 _FIVE = {
@@ -85,7 +97,4 @@ _FIVE = {
     "idle_ns": "idle",
     "exposed_comm_ns": "exposed communication",
 }
-
-
-def _over(found: Analysis) -> str:
-    return f"over {counted(len(found.overlaps), 'device')}"
+_TOP = "top category"

@@ -28,7 +28,7 @@ def to_markdown(found: Analysis) -> str:
         f"**{_plain(verdict(found))}**",
         _titled("Warnings", _list(map(caution, found.cautions))),
         _titled("Could not look", _list(map(unseen, found.unseen))),
-        _list(f"{name}: {tables.time(value_ns)}, {word}" for name, value_ns, word in five(found)),
+        _list(f"{one.name}: {one.shown}, {one.word}" for one in five(found)),
         _plain(loader(found)),
         _titled("Findings", "\n".join(_findings(found))),
         *(_titled(one.title, _table(one)) for one in made),

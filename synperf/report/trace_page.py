@@ -91,9 +91,10 @@ def _list(lines: Iterable[str]) -> str:
 def _five(found: Analysis) -> str:
     """Total, compute, idle, exposed communication and the top category."""
     cells = []
-    for name, value_ns, word in five(found):
-        number = element("dd", escape(tables.time(value_ns)), data_value=json_value(value_ns), data_name=name)
-        cells.append(element("div", element("dt", name) + number + element("dd", escape(word), **{"class": "word"})))
+    for one in five(found):
+        number = element("dd", escape(one.shown), data_value=json_value(one.value_ns), data_name=one.name)
+        word = element("dd", escape(one.word), **{"class": "word"})
+        cells.append(element("div", element("dt", one.name) + number + word))
     return element("dl", "".join(cells), **{"class": "five"})
 
 

@@ -17,10 +17,10 @@ B  slow.json: 4 steps by ProfilerStep, 2 left out, spread 0.496 %; DataLoader 4.
 
 the difference: the GPU waits for the DataLoader, 0 s of a step in A and 909 µs in B
 
-of a step               A       B    B - A
-idle: dataloader      0 s  909 µs  +909 µs
-idle: unknown      608 µs     0 s  -608 µs
-compute            100 µs  100 µs      0 s
+of a step              A       B    B - A
+idle: dataloader     0 s  909 µs  +909 µs
+idle: host        608 µs     0 s  -608 µs
+compute           100 µs  100 µs      0 s
 
 kernels       A       B  B - A
 gemm     100 µs  100 µs    0 s
@@ -35,7 +35,7 @@ step                 A        B    B - A
 ProfilerStep#4  710 µs  1.02 ms  +310 µs
 ProfilerStep#2  705 µs  1.01 ms  +305 µs
 ProfilerStep#3  700 µs     1 ms  +300 µs
-ProfilerStep#5  715 µs     1 ms  +290 µs
+ProfilerStep#5  715 µs  1.01 ms  +290 µs
 """
 
 
