@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ..analysis import Analysis
 from ..errors import FieldError
-from ..report import perfetto
+from ..report.perfetto import Part
+from ..report.perfetto import write as write_perfetto
 from ..report.redact import pseudonym
 from ..report.trace_csv import to_csv
 from ..report.trace_markdown import to_markdown
@@ -29,7 +30,7 @@ class Files:
     markdown: Path | None
     csv: Path | None
     perfetto: Path | None
-    part: perfetto.Part
+    part: Part
     is_redacted: bool
 
     def check(self, traces: Sequence[Path]) -> None:
@@ -45,16 +46,16 @@ class Files:
                 if path.exists() and trace.exists() and path.samefile(trace):
                     raise FieldError(f"{option}: {str(path)!r} is a trace that is read; name another")
             outfile.require_place(option, path)
-        if self.perfetto is None and self.part != perfetto.Part():
+        if self.perfetto is None and self.part != Part():
             raise FieldError("slice, rank, stream: they choose what --perfetto FILE has; right would be with it")
 
     @contextmanager
     def written(self, traces: Sequence[Trace], found: Analysis) -> Iterator[None]:
         """Writes all files, which get their names when the block is done."""
         with ExitStack() as stack:
-            for option, path, text in (("html", self.html, to_html), ("markdown", self.markdown, to_markdown)):
+            for option, path, render in (("html", self.html, to_html), ("markdown", self.markdown, to_markdown)):
                 if path is not None:
-                    outfile.write_text(stack.enter_context(outfile.replacing(option, path)), text(found))
+                    outfile.write_text(stack.enter_context(outfile.replacing(option, path)), render(found))
             if self.csv is not None:
                 folder = stack.enter_context(outfile.replacing_folder("csv", self.csv))
                 for name, text in to_csv(found).items():
@@ -66,18 +67,18 @@ class Files:
 
     def _write_perfetto(self, path: Path, traces: Sequence[Trace], found: Analysis) -> None:
         naming = pseudonym if self.is_redacted else str
-        if not perfetto.write(path, traces, found, self.part, naming):
+        if not write_perfetto(path, traces, found, self.part, naming):
             raise FieldError("slice, rank, stream: no event of the trace is in it; right would be a part that has some")
 
 
-def part_of(window: str | None, ranks: Sequence[int], streams: Sequence[int]) -> perfetto.Part:
+def part_of(window: str | None, ranks: Sequence[int], streams: Sequence[int]) -> Part:
     """The part that options choose; a window is `10ms..25ms`, from the first GPU event, and either end may be left out.
 
     Raises:
         FieldError: the window is none.
     """
     start, end = (None, None) if window is None else _window(window)
-    return perfetto.Part(start_ns=start, end_ns=end, ranks=tuple(ranks), streams=tuple(streams))
+    return Part(start_ns=start, end_ns=end, ranks=tuple(ranks), streams=tuple(streams))
 
 
 def _window(text: str) -> tuple[int | None, int | None]:

@@ -112,7 +112,8 @@ def _rows(trace: Trace, window: _Window, streams: Sequence[int]) -> Column:
     )
     if streams:
         inside &= ~np.isin(events.kind[rows], GPU_KINDS) | np.isin(events.stream[rows], streams)
-    return rows[inside]
+    kept: Column = rows[inside]
+    return kept
 
 
 class _Tracks:

@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any
 
 from ..analysis.whole import Analysis
 from ..traces.events import Device
 
-Part = TypeVar("Part")
 _OWN = {"format", "found_by", "family", "cause", "direction", "host_memory", "question"}
 _SENTENCES = {"title", "evidence", "advice", "text", "reason"}  # in which names may stand
 _OF_PROFILER = re.compile(r"ProfilerStep#\d+|step \d+")
@@ -33,21 +32,22 @@ def pseudonym(name: str) -> str:
 
 def redacted(found: Analysis) -> Analysis:
     """The same numbers under pseudonyms."""
-    names: set[str] = set()
-    _walk(found, "", lambda name: names.add(name) or name, lambda text: text)
+    names: dict[str, None] = {}
+    _walk(found, "", lambda name: str(names.setdefault(name) or name), str)
     known = sorted((name for name in names if len(name) >= _SHORTEST), key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, known)) or r"(?!)")
-    return _walk(found, "", pseudonym, lambda text: pattern.sub(lambda match: pseudonym(match[0]), text))
+    made: Analysis = _walk(found, "", pseudonym, lambda text: pattern.sub(lambda match: pseudonym(match[0]), text))
+    return made
 
 
-def _walk(value: Part, field: str, name: Callable[[str], str], sentence: Callable[[str], str]) -> Part:
+def _walk(value: Any, field: str, name: Callable[[str], str], sentence: Callable[[str], str]) -> Any:
     """The value with `name` applied to every name in it, and `sentence` to every sentence; mappings are emptied."""
     if isinstance(value, Device | Enum):
         return value
     if isinstance(value, str):
         return value if field in _OWN else sentence(value) if field in _SENTENCES else name(value)
     if isinstance(value, Mapping):
-        return type(value)()
+        return {}
     if isinstance(value, tuple):
         return tuple(_walk(one, field, name, sentence) for one in value)
     if is_dataclass(value) and not isinstance(value, type):
