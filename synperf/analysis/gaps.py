@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import Column, Events
+from ..traces.events import GPU_WORK, Column, Events
 from .finding import Finding
 from .host_ranges import COPY, SYNC, Doing, anything, calls, dataloader_rows
 from .intervals import Intervals
-from .launched import launches
+from .launched import interval_ns, launches
 from .work import Work
 
 QUEUED = "queued"
@@ -33,7 +33,7 @@ CAUSES = {
     QUEUED: "the work was launched in time; the device, a dependency or another stream kept it waiting",
     UNKNOWN: "nothing in the trace says why",
 }
-_SHORT_NS = 50_000  # an operator of PyTorch takes the host 5 to 30 µs: longer gaps are not the launching of kernels
+_LAUNCHES = 3  # median times from one launch to the next: a longer gap is not the launching of one kernel
 _HALF = 2  # what covers this part of the host's delay is its cause
 _WORTH = 0.02  # share of the span below which a cause is no finding
 
@@ -131,6 +131,7 @@ def _causes(events: Events, found: _Found) -> Column:
     waits_all_along = sync.covered(found.start_ns, found.end_ns) == found.end_ns - found.start_ns
     host_did = anything(events).covered(found.start_ns, found.late_ns) > 0
     known = found.launch >= 0
+    per_launch = interval_ns(events, launches(events, events.of(*GPU_WORK))) or 0
     return np.select(
         [
             (delay == 0) | (~known & waits_all_along),  # a host that waits all along has launched before
@@ -138,7 +139,7 @@ def _causes(events: Events, found: _Found) -> Column:
             ~known | ~host_did,
             covers(sync) | ran_dry,
             covers(calls(events, COPY)),
-            found.end_ns - found.start_ns <= _SHORT_NS,
+            found.end_ns - found.start_ns <= _LAUNCHES * per_launch,
         ],
         [QUEUED, DATALOADER, UNKNOWN, SYNCHRONISED, COPYING, LAUNCH_BOUND],
         HOST,

@@ -50,8 +50,8 @@ def kernels(work: Work) -> tuple[Kernel, ...]:
     """Every kernel name, the one that takes most first; their totals add up to that of all kernels."""
     events, rows = work.events, work.kernels
     rows = rows[np.lexsort((events.dur_ns[rows], events.name[rows]))]
-    names, first = np.unique(events.name[rows], return_index=True)
-    ends = np.append(first[1:], len(rows))
+    names, first, count = np.unique(events.name[rows], return_index=True, return_counts=True)
+    ends = first + count
     dur = events.dur_ns[rows]
     launched = [aligned(events.geometry, name, rows[ends - 1]) for name in ("grid", "block", "registers", "occupancy")]
     whole = int(dur.sum())

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..traces.events import CALLS, Column, Events
+
+_GRAPH = re.compile(r"GraphLaunch")
 
 
 def launches(events: Events, rows: Column) -> Column:
@@ -20,3 +24,15 @@ def launches(events: Events, rows: Column) -> Column:
     known, wanted = events.correlation[calls], events.correlation[rows]
     place = np.minimum(np.searchsorted(known, wanted), len(calls) - 1)
     return np.where((known[place] == wanted) & (wanted > 0), calls[place], -1)
+
+
+def interval_ns(events: Events, calls: Column) -> int | None:
+    """Median time from one of these launches to the next, graphs left out: what the host needs for one. None of one."""
+    calls = np.unique(calls[calls >= 0])
+    starts = np.sort(events.start_ns[calls[~is_graph(events, calls)]])
+    return int(np.median(np.diff(starts))) if len(starts) > 1 else None
+
+
+def is_graph(events: Events, calls: Column) -> Column:
+    """Whether each of these calls launches a graph."""
+    return np.asarray(events.named(_GRAPH.search)[calls])

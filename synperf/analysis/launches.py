@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..traces.events import CALLS, GPU_WORK, Caution, Column
+from .launched import interval_ns, is_graph
 from .launched import launches as launched_by
 from .work import Work
 
-_GRAPH = re.compile(r"GraphLaunch")
 _KERNEL = re.compile(r"Launch(Cooperative)?Kernel|GraphLaunch")
 
 
@@ -55,9 +55,9 @@ def launches(work: Work) -> Launches:
     rows_tied, call = rows[tied], call[tied]
     dur = events.dur_ns[rows]
     untied_ns, whole = int(dur[~tied].sum()), int(dur.sum())
-    is_graph = events.named(_GRAPH.search)[call]
+    graph = is_graph(events, call)
     delay = events.start_ns[rows_tied] - events.start_ns[call]
-    interval = _interval(np.sort(events.start_ns[np.unique(call[~is_graph])]))
+    interval = interval_ns(events, call)
     kernels = work.kernels
     short = events.dur_ns[kernels] < interval if interval is not None else np.zeros(len(kernels), dtype=bool)
     depth = _depths(events.start_ns[call], events.start_ns[rows_tied])
@@ -77,9 +77,9 @@ def launches(work: Work) -> Launches:
         interval_median_ns=interval,
         short_kernels=int(short.sum()),
         short_ns=int(events.dur_ns[kernels][short].sum()),
-        graph_launches=len(np.unique(call[is_graph])),
-        graph_events=int(is_graph.sum()),
-        graph_ns=int(events.dur_ns[rows_tied][is_graph].sum()),
+        graph_launches=len(np.unique(call[graph])),
+        graph_events=int(graph.sum()),
+        graph_ns=int(events.dur_ns[rows_tied][graph].sum()),
         queue_mean=float(depth.mean()) if len(depth) else None,
         queue_max=int(depth.max()) if len(depth) else None,
         found_empty_share=float((depth == 0).mean()) if len(depth) else None,
@@ -93,11 +93,6 @@ def _lost(work: Work) -> int:
     wanted = events.correlation[rows[events.named(_KERNEL.search)[rows]]]
     known = events.correlation[events.of(*GPU_WORK)]
     return int((~np.isin(wanted[wanted > 0], known)).sum())
-
-
-def _interval(starts: Column) -> int | None:
-    """Median time from one launch to the next."""
-    return int(np.median(np.diff(starts))) if len(starts) > 1 else None
 
 
 def _percentile(values: Column, share: float) -> int | None:

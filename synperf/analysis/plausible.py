@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..traces.events import Caution
+from ..traces.events import CALLS, Caution, Trace
 from .steps import Steps
 from .work import Work
 
@@ -38,3 +38,15 @@ def empty_steps(found: Steps | None) -> list[Caution]:
     if empty * _MANY < len(found.steps) or empty == len(found.steps):
         return []
     return [Caution(text="steps have no GPU work: it was not recorded", count=empty, share=empty / len(found.steps))]
+
+
+def merged(trace: Trace) -> list[Caution]:
+    """Calls that share their correlation with another one: then it does not say what they launched."""
+    events = trace.events
+    calls = events.of(*CALLS)
+    correlation = events.correlation[calls]
+    _, count = np.unique(correlation[correlation > 0], return_counts=True)
+    if not (count > 1).any():
+        return []
+    text = "calls share their correlation id: ranks were merged into one file, and what they launched is not sure"
+    return [Caution(text=text, count=int(count[count > 1].sum()))]

@@ -146,7 +146,7 @@ def _cautions(
 ) -> Iterator[Caution]:
     """Damage first, then what makes totals doubtful."""
     for trace in traces:
-        yield from _of(trace, trace.cautions)
+        yield from _of(trace, [*trace.cautions, *plausible.merged(trace)])
     yield from found.cautions
     for one in stepped:
         yield from plausible.empty_steps(one)

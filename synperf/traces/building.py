@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .events import GPU_WORK, SIDES, Column, Events
+from .events import GPU_WORK, SIDES, Column, Events, Kind
 
 _FIRST = 1024  # rows that there is room for at first
 
@@ -58,7 +58,7 @@ class Builder:
         self.texts[""]  # every table has the empty text
         self.main = Pile(Events)
         self.sides = {name: Pile(table) for name, table in SIDES.items()}
-        self.duplicates = 0  # GPU work that was there twice
+        self.duplicates = 0  # events that were there twice
 
     def __len__(self) -> int:
         return self.main.rows
@@ -77,12 +77,12 @@ class Builder:
     def events(self, base_ns: int = 0) -> Events:
         """The table, in order; `base_ns` is added to every start. The builder is empty afterwards.
 
-        Of GPU work that is there twice, the same in all that identifies it, one is kept.
+        Of what is there twice, the same in all that identifies it, one is kept.
         """
         start, dur = self.main.column("start_ns"), self.main.column("dur_ns")
-        twice = self._twice(start, dur)
-        self.duplicates = len(twice)
         order = np.lexsort((-dur, start))
+        twice = self._twice(_meeting(order, start, dur))
+        self.duplicates = len(twice)
         if len(twice):
             order = order[~np.isin(order, twice)]
         place = np.full(len(start), -1)
@@ -93,16 +93,27 @@ class Builder:
         sides: dict[str, Any] = {name: _side(SIDES[name], pile, place) for name, pile in self.sides.items()}
         return Events(names=tuple(self.texts), **columns, **sides)
 
-    def _twice(self, start: Column, dur: Column) -> Column:
-        """Places of GPU work that repeats another."""
-        work = np.flatnonzero(np.isin(self.main.column("kind"), GPU_WORK))
-        rest = [self.main.column(name)[work] for name in ("name", "device", "stream", "correlation")]
-        keys = [start[work], dur[work], *rest]
+    def _twice(self, places: Column) -> Column:
+        """Those of the events that repeat another one: GPU work, and what has an id of its own."""
+        of = {name: self.main.column(name)[places] for name in self.main.missing}
+        known = np.isin(of["kind"], GPU_WORK) | (of["external"] >= 0) | (of["correlation"] >= 0)
+        known &= of["kind"] != Kind.MEMORY
+        places, keys = places[known], [column[known] for column in of.values()]
         order = np.lexsort(keys)
         same = np.ones(max(len(order) - 1, 0), dtype=bool)
         for key in keys:
             same &= key[order[1:]] == key[order[:-1]]
-        return work[order[1:][same]]
+        return places[order[1:][same]]
+
+
+def _meeting(order: Column, start: Column, dur: Column) -> Column:
+    """Places of events that have the start and the duration of another one."""
+    start, dur = start[order], dur[order]
+    same = (start[1:] == start[:-1]) & (dur[1:] == dur[:-1])  # as the next one
+    met = np.zeros(len(order), dtype=bool)
+    met[:-1] |= same
+    met[1:] |= same
+    return order[met]
 
 
 def _side(table: type, pile: Pile, place: Column) -> Any:

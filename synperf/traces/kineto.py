@@ -86,7 +86,7 @@ def _left_out(rows: Rows, lost: int, duplicates: int) -> list[Caution]:
     if lost:
         found.append(Caution(text="begins or ends of events without the other half left out", count=lost))
     if duplicates:
-        found.append(Caution(text="copies of GPU events that were there twice left out", count=duplicates))
+        found.append(Caution(text="copies of events that were there twice left out", count=duplicates))
     return found
 
 

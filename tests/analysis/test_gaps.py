@@ -9,7 +9,15 @@ from synperf.analysis.work import devices
 from ..traces.kineto_files import call, event, kernel, read
 from .references import KINETO, trace
 
-BEFORE = [call("cudaLaunchKernel", 0, 5, correlation=1), kernel("first", 10, 90, correlation=1)]  # ends at 100
+QUICK = [
+    part
+    for n in range(7)
+    for part in (
+        call("cudaLaunchKernel", n, 1, correlation=n + 10),
+        kernel("quick", 10, 1, stream=n, correlation=n + 10),
+    )
+]
+BEFORE = [*QUICK, call("cudaLaunchKernel", 7, 5, correlation=1), kernel("first", 10, 90, correlation=1)]  # ends at 100
 
 
 def after(launched, start=1000):
@@ -23,7 +31,7 @@ CASES = [
     ("sync", [*after(990), call("cudaStreamSynchronize", 20, 600)], ""),
     ("sync", [*after(990), call("cudaDeviceSynchronize", 20, 81), event("aten::add", 150, 700)], "ran dry in a wait"),
     ("copy", [*after(990), call("cudaMemcpyAsync", 120, 700)], ""),
-    ("launch bound", [*after(120, 130), event("aten::add", 90, 40)], ""),
+    ("launch bound", [*after(102, 103), event("aten::add", 90, 40)], "3 launches take 3 µs"),
     ("host", [*after(990), event("aten::nonsense", 110, 800)], ""),
     ("unknown", after(990), "nothing recorded before the launch"),
     ("unknown", [kernel("second", 1000, 10, correlation=9), event("aten::add", 110, 800)], "no launch in the file"),

@@ -5,7 +5,7 @@ import pytest
 from synperf.analysis.kernels import families, kernels
 from synperf.analysis.work import devices
 
-from ..traces.kineto_files import kernel, read
+from ..traces.kineto_files import copy, kernel, read
 from .references import KINETO, trace
 
 
@@ -19,6 +19,10 @@ def test_a_kernel_has_counts_times_and_the_launch_of_its_longest_run(tmp_path):
     assert (sgemm.min_ns, sgemm.median_ns, sgemm.max_ns) == (3000, 6000, 9000)
     assert (sgemm.grid, sgemm.block, sgemm.registers, sgemm.occupancy) == ((9, 1, 1), (64, 1, 1), 90, None)
     assert (other.family, other.grid, other.registers) == ("unclassified", None, None)
+
+
+def test_a_device_may_only_copy(tmp_path):
+    assert kernels(next(devices(read(tmp_path, [copy("Memcpy DtoD (Device -> Device)", 0, 5)])))) == ()
 
 
 @pytest.mark.parametrize("name", KINETO)

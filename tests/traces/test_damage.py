@@ -84,10 +84,30 @@ def test_a_kernel_that_lost_a_field_is_told(tmp_path, field):
     assert cautions(read(tmp_path, [*MANY, odd]))
 
 
-def test_gpu_work_that_is_there_twice_counts_once(tmp_path):
-    trace = read(tmp_path, [*MANY, *MANY[2:9:3]])
+def test_what_is_there_twice_counts_once(tmp_path):
+    trace = read(tmp_path, [*MANY, *MANY[:9]])
     assert numbers(trace) == numbers(read(tmp_path, MANY))
-    assert [one.count for one in trace.cautions if "twice" in one.text] == [3]
+    assert len(trace.events) == len(MANY)
+    assert [one.count for one in trace.cautions if "twice" in one.text] == [9]
+
+
+def test_events_that_only_look_alike_are_all_kept(tmp_path):
+    instant = {"ph": "i", "name": "[memory]", "ts": 5, "pid": 1, "tid": 1, "args": {"Bytes": 512, "Device Type": 1}}
+    alike = [
+        kernel("k", 0, 5, stream=7),
+        kernel("k", 0, 5, stream=8),
+        instant,
+        instant,
+        event("f", 0, 1),
+        event("f", 0, 1),
+    ]
+    assert len(read(tmp_path, alike).events) == len(alike)
+
+
+def test_ranks_that_were_merged_into_one_file_are_told(tmp_path):
+    other = [one | {"pid": 200} if one["cat"] == "cuda_runtime" else one | {"ts": one["ts"] + 1} for one in MANY]
+    found = analyze(write(tmp_path, [*MANY, *other]))
+    assert [one.count for one in found.cautions if "merged" in one.text] == [80]
 
 
 def test_a_begin_without_an_end_is_told(tmp_path):
