@@ -54,7 +54,7 @@ def _verdict(found: Comparison) -> str:
     sizes = f"{found.a.steps} and {counted(found.b.steps, 'step')}"
     head = f"{found.verdict}: a step takes {a} in A and {b} in B, {_signed(found.change)}"
     p = format_plain(found.p_value, 2)
-    test = f"rank sum test over {sizes}: p = {p}, a difference from below {CHANCE:g} on"
+    test = f"rank sum test over {sizes}: p = {p}, {'' if found.p_value < CHANCE else 'not '}below {CHANCE:g}"
     if found.verdict is Verdict.INCONCLUSIVE and not found.can_tell:
         return f"{head}\n{test}, which so few steps cannot reach; right would be 4 of each or more"
     return f"{head}\n{test}"

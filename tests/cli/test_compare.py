@@ -10,26 +10,25 @@ from .runner import assert_refused, invoke
 
 TEXT = """\
 slower: a step takes 708 µs in A and 1.01 ms in B, +42.4 %
-rank sum test over 4 and 4 steps: p = 0.029, a difference from below 0.05 on
+rank sum test over 4 and 4 steps: p = 0.029, below 0.05
 
-A  fast.json: 4 steps by ProfilerStep, 2 left out, spread 0.707 %
+A  fast.json: 4 steps by ProfilerStep, 2 left out, spread 0.707 %; DataLoader 3 ms in 6 waits, 70.9 % of the trace
 B  slow.json: 4 steps by ProfilerStep, 2 left out, spread 0.496 %; DataLoader 4.8 ms in 6 waits, 79.5 % of the trace
 
-the difference: the GPU waits for the DataLoader, 0 s of a step in A and 909 µs in B
+the difference: the GPU waits for the DataLoader, 608 µs of a step in A and 909 µs in B
 
 of a step              A       B    B - A
-idle: dataloader     0 s  909 µs  +909 µs
-idle: host        608 µs     0 s  -608 µs
+idle: dataloader  608 µs  909 µs  +301 µs
 compute           100 µs  100 µs      0 s
 
-kernels       A       B  B - A
-gemm     100 µs  100 µs    0 s
+kernels                                   A       B  B - A
+unmatched: 1 only in A, 1 only in B  100 µs  100 µs    0 s
 
-host, own time                            A       B    B - A
-ProfilerStep#N                       700 µs  201 µs  -499 µs
-aten::mm                               3 µs    3 µs      0 s
-cudaLaunchKernel                       5 µs    5 µs      0 s
-unmatched: 0 only in A, 1 only in B     0 s  800 µs  +800 µs
+host, own time         A       B     B - A
+DataLoader        500 µs  800 µs   +300 µs
+ProfilerStep#N    200 µs  201 µs  +1.25 µs
+aten::mm            3 µs    3 µs       0 s
+cudaLaunchKernel    5 µs    5 µs       0 s
 
 step                 A        B    B - A
 ProfilerStep#4  710 µs  1.02 ms  +310 µs
@@ -42,7 +41,10 @@ ProfilerStep#5  715 µs  1.01 ms  +290 µs
 @pytest.fixture
 def files(tmp_path):
     """A run and a slower one."""
-    fast, slow = write(tmp_path, steps(FAST), "fast.json"), write(tmp_path, steps(SLOW, wait=800), "slow.json")
+    fast, slow = (
+        write(tmp_path, steps(FAST, wait=500), "fast.json"),
+        write(tmp_path, steps(SLOW, wait=800, family="fmha"), "slow.json"),
+    )
     return str(fast), str(slow)
 
 
@@ -56,7 +58,7 @@ def test_the_json_has_every_change(files):
     found = json.loads(invoke("compare", *files, "--json").out)
     assert (found["verdict"], found["main"]["name"]) == ("slower", "idle: dataloader")
     assert all(row["change_ns"] == row["b_ns"] - row["a_ns"] for row in found["operators"]["rows"])
-    assert found["operators"]["unmatched"]["only_b"] == 1
+    assert found["families"]["unmatched"]["only_b"] == 1
 
 
 def test_a_slower_run_fails_above_the_limit_and_no_other(files):
