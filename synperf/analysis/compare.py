@@ -121,7 +121,7 @@ def compare_traces(a: Sequence[Trace], b: Sequence[Trace]) -> Comparison:
         families=_table(of_a.families, of_b.families),
         operators=_table(of_a.operators, of_b.operators),
         steps=_each(of_a, of_b) if same else (),
-        cautions=tuple(_cautions(a, b)),
+        cautions=(*_unlike(run_a, run_b), *_cautions(a, b)),
     )
 
 
@@ -180,6 +180,11 @@ def _mean(sums: Sums, name: str) -> float:
 def _each(a: PerStep, b: PerStep) -> tuple[Difference, ...]:
     pairs = zip(a.names, a.dur_ns.tolist(), b.dur_ns.tolist(), strict=True)
     return tuple(Difference(name=name, a_ns=of_a, b_ns=of_b) for name, of_a, of_b in pairs)
+
+
+def _unlike(a: Run, b: Run) -> Iterator[Caution]:
+    if a.found_by != b.found_by:
+        yield Caution(text=f"steps are found by {a.found_by} in A and by {b.found_by} in B, so they may not be alike")
 
 
 def _cautions(a: Sequence[Trace], b: Sequence[Trace]) -> Iterator[Caution]:

@@ -10,7 +10,7 @@ from ..units import format_percent, format_plain
 from .jsonout import plain
 from .text import counted, paragraphs, section, table
 from .trace_lines import caution
-from .trace_tables import time
+from .trace_tables import time, words
 
 _ROWS = 10  # of a table; the rest is summed up
 _NAME = 60
@@ -99,7 +99,7 @@ def _cells(one: Difference, name: str) -> tuple[str, ...]:
 
 def _table(title: str, of: Table) -> str:
     """The largest differences, the sum of the others, and what is in one run only."""
-    rows = [_cells(one, one.name[:_NAME]) for one in of.rows[:_ROWS]]
+    rows = [_cells(one, words(one.name)[:_NAME]) for one in of.rows[:_ROWS]]
     rest = of.rows[_ROWS:]
     if rest:
         summed = Difference(name="", a_ns=sum(one.a_ns for one in rest), b_ns=sum(one.b_ns for one in rest))
@@ -112,5 +112,5 @@ def _table(title: str, of: Table) -> str:
 def _steps(found: Comparison) -> str:
     if not found.steps:
         return "steps: no names in common, all of A against all of B"
-    rows = [_cells(one, one.name) for one in sorted(found.steps, key=lambda one: -abs(one.change_ns))[:_ROWS]]
+    rows = [_cells(one, words(one.name)) for one in sorted(found.steps, key=lambda one: -abs(one.change_ns))[:_ROWS]]
     return table(("step", *_HEADS), rows, _HEADS)

@@ -78,17 +78,22 @@ class Line(NamedTuple):
 
 def five(found: Analysis) -> list[Line]:
     """Total time, compute, idle, exposed communication and the top category, over all devices."""
-    top = families(found).rows
-    if not found.overlaps or not top:
-        return [Line(name, None, "unknown", "no kernels in the trace") for name in (*_FIVE.values(), _TOP)]
+    if not found.overlaps:
+        return [Line(name, None, "unknown", "no GPU work in the trace") for name in (*_FIVE.values(), _TOP)]
     sums = {key: sum(getattr(one, key) for one in found.overlaps) for key in _FIVE}
-    span, family = sums["span_ns"], top[0]
+    span = sums["span_ns"]
     words = {key: share(value / span if span else None) for key, value in sums.items()}
     words["span_ns"] = f"over {counted(len(found.overlaps), 'device')}"
     if not any(one.collectives for one in found.overlaps):
         words["exposed_comm_ns"] = "no collectives in the trace"
-    lines = [Line(name, sums[key], time(sums[key]), words[key]) for key, name in _FIVE.items()]
-    return [*lines, Line(_TOP, family[2], time(family[2]), f"{family[0]}, {share(family[3])} of kernels")]
+    return [*(Line(name, sums[key], time(sums[key]), words[key]) for key, name in _FIVE.items()), _top(found)]
+
+
+def _top(found: Analysis) -> Line:
+    """The family of kernels that takes most."""
+    for family, _, total, part in families(found).rows[:1]:
+        return Line(_TOP, total, time(total), f"{family}, {share(part)} of kernels")
+    return Line(_TOP, None, "unknown", "no kernels in the trace")
 
 
 _FIVE = {

@@ -62,8 +62,10 @@ def count(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+def words(value: Any) -> str:
+    """Text on one line that no terminal takes for a command; what is not known is empty."""
+    text = "" if value is None else str(value)
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 def _size(value: float | None) -> str:
@@ -75,14 +77,14 @@ def _rate(value: float | None) -> str:
 
 
 def _words(head: str) -> Column:
-    return Column(head, _text, is_number=False)
+    return Column(head, words, is_number=False)
 
 
 def _name(head: str) -> Column:
-    return Column(head, _text, is_number=False, is_name=True)
+    return Column(head, words, is_number=False, is_name=True)
 
 
-_RANK, _DEVICE = Column("rank", _text), Column("device", _text)
+_RANK, _DEVICE = Column("rank", words), Column("device", words)
 
 
 def times(found: Analysis) -> Table:
@@ -238,7 +240,7 @@ def late(found: Analysis) -> Table:
         key="late_ranks",
         title="Late ranks",
         columns=(
-            Column("late rank", _text), Column("last at", lambda times: f"{times} of {whole}"),
+            Column("late rank", words), Column("last at", lambda times: f"{times} of {whole}"),
             Column("others waited", time), Column("behind the next", time),
         ),
         rows=tuple((one.rank, one.times_last, one.others_waited_ns, one.delay_ns) for one in ranks),
@@ -255,7 +257,7 @@ def collectives(found: Analysis) -> Table:
         title="Collectives",
         columns=(
             _name("collective"), Column("at", time), Column("spread", time), Column("transfer", time),
-            Column("last rank", _text), Column("bytes", _size), Column("busbw", _rate),
+            Column("last rank", words), Column("bytes", _size), Column("busbw", _rate),
         ),
         rows=tuple(
             (c.name, c.start_ns - zero, c.spread_ns, c.transfer_ns, c.last_rank, c.bytes, c.busbw_bytes_per_s)
@@ -272,7 +274,7 @@ def imbalance(found: Analysis) -> Table:
     return Table(
         key="imbalance",
         title="Balance of ranks",
-        columns=(_name("step"), mean, most, Column("busiest rank", _text), Column("mean / most", share)),
+        columns=(_name("step"), mean, most, Column("busiest rank", words), Column("mean / most", share)),
         rows=tuple(
             (one.step, one.mean_compute_ns, one.max_compute_ns, one.busiest_rank, one.efficiency)
             for one in found.imbalance

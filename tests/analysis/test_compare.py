@@ -107,6 +107,12 @@ def test_runs_of_other_gpus_and_settings_are_marked(tmp_path):
     assert said[1] == "only A was recorded with stacks, which slows the host"
 
 
+def test_steps_that_are_found_in_other_ways_are_marked(tmp_path):
+    found = compared(tmp_path, steps(SLOW), steps(SLOW, mark="train step {}"))
+    (caution,) = found.cautions
+    assert caution.text.startswith("steps are found by ProfilerStep in A and by named range in B")
+
+
 def test_a_run_without_steps_is_refused(tmp_path):
     nothing = read(tmp_path, [kernel("sgemm", 0, 10)])
     with pytest.raises(synperf.FieldError, match=r"^b: trace\.json has no steps to compare"):

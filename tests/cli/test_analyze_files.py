@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ..report.analysed import events
-from ..traces.kineto_files import write
+from ..traces.kineto_files import kernel, write
 from .runner import assert_refused, invoke
 
 
@@ -73,6 +73,24 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path, trace, 
     assert_refused(invoke("analyze", str(trace), "--markdown", str(tmp_path / "a.md"), *asked))
     assert made(tmp_path) == ["trace.json"]
     assert trace.read_bytes() == before
+
+
+def test_names_cannot_steer_a_terminal(tmp_path):
+    file = write(tmp_path, [kernel("red \x1b[31m\nnext", 0, 10), kernel("k", 90, 10)], "trace.json")
+    (tmp_path / "a.md").touch()
+    seen = invoke("analyze", str(file), "--markdown", str(tmp_path / "a.md"))
+    assert seen.code == 0
+    for text in (seen.out, (tmp_path / "a.md").read_text()):
+        assert "\x1b" not in text
+    assert r"red \\x1b\[31m\\nnext" in (tmp_path / "a.md").read_text()
+
+
+def test_a_trace_without_events_gives_files_that_say_so(tmp_path):
+    file = write(tmp_path, [], "trace.json")
+    options = ["--html", str(tmp_path / "a.html"), "--perfetto", str(tmp_path / "p.json")]
+    assert invoke("analyze", str(file), *options).code == 0
+    assert "no GPU work" in (tmp_path / "a.html").read_text()
+    assert json.loads((tmp_path / "p.json").read_text())["traceEvents"] == []
 
 
 def test_an_empty_folder_takes_the_tables(tmp_path, trace):
