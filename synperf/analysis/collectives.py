@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from ..traces.events import Caution, Events, Trace, aligned
-from .finding import Finding
+from .finding import Finding, told
 from .work import devices
 
 _ELEMENT_BYTES = {
@@ -212,7 +212,7 @@ def findings(found: Across) -> list[Finding]:
         Finding(
             title=f"Rank {late.rank} is late",
             evidence=f"it is the last to arrive at {late.times_last} of {whole} collectives; the other ranks wait"
-            f" {late.others_waited_ns / 1e6:.4g} ms in all, {late.delay_ns / 1e6:.4g} ms of them for it alone",
+            f" {told(late.others_waited_ns)} in all, {told(late.delay_ns)} of them for it alone",
             advice="See what this rank does before its collectives: more data, a slower GPU or host, or work that the"
             " others have not. A long communication kernel on the other ranks is the waiting, not the cause.",
             saving_ns=late.delay_ns,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..traces.events import Column, Kind, aligned
-from .finding import Finding
+from ..units import counted, format_quantity
+from .finding import Finding, told
 from .work import Work
 
 _DIRECTION = re.compile(r"\b(HtoD|DtoH|DtoD|HtoH|PtoP)\b", re.I)
@@ -75,11 +76,11 @@ def findings(found: tuple[Copies, ...], span_ns: int) -> list[Finding]:
     made = []
     for one in found:
         if one.host_memory == "pageable" and one.total_ns > _WORTH * span_ns and one.bytes_per_s:
-            rate = f"{one.bytes_per_s / 1e9:.3g} GB/s"
+            moved = f"{format_quantity(one.bytes or 0, 'B')} at {format_quantity(one.bytes_per_s, 'B/s')}"
             made.append(
                 Finding(
                     title=f"{one.direction} copies use pageable host memory",
-                    evidence=f"{one.count} copies, {one.bytes} bytes in all, {one.total_ns / 1e6:.3g} ms, {rate}",
+                    evidence=f"{counted(one.count, 'transfer')} of {moved} take {told(one.total_ns)}",
                     advice="Pin the host memory (pin_memory=True) and copy with non_blocking=True: they are faster"
                     " then, and may run beside kernels.",
                     rank=one.rank,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..traces.events import Trace
+import numpy as np
+
+from ..traces.events import Kind, Trace
 from .host_ranges import dataloader_rows
 from .intervals import Intervals
 
@@ -26,6 +28,7 @@ def dataloader(trace: Trace) -> DataLoader | None:
     if not len(rows):
         return None
     total = int(events.dur_ns[rows].sum())
-    span = int(events.end_ns(slice(None)).max() - events.start_ns[0])
+    timed = np.flatnonzero(events.kind != Kind.UNTIMED)
+    span = int(events.end_ns(timed).max() - events.start_ns[timed].min())
     waited = Intervals.of(events, rows).total_ns
     return DataLoader(rank=trace.rank, count=len(rows), total_ns=total, share=waited / span if span else 0.0)

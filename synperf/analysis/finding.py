@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ..units import format_time
+
+_NS = 1e-9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -19,6 +23,11 @@ class Finding:
     saving_ns: int | None = None
     rank: int | None = None
     ranges: tuple[tuple[int, int], ...] = ()
+
+
+def told(time_ns: int) -> str:
+    """A time in words, as evidence has it: four digits."""
+    return format_time(time_ns * _NS, 4)
 
 
 def drawn_together(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..traces.events import GPU_WORK, Column, Events
-from .finding import Finding
+from ..units import counted, format_percent
+from .finding import Finding, told
 from .host_ranges import COPY, SYNC, Doing, anything, calls, dataloader_rows
 from .intervals import Intervals
 from .launched import interval_ns, launches
@@ -194,12 +195,12 @@ def findings(found: Gaps, span_ns: int) -> list[Finding]:
     for idle in found.idle:
         if idle.cause in _ADVICE and idle.total_ns > _WORTH * span_ns:
             title, advice = _ADVICE[idle.cause]
-            share = f"{100 * idle.total_ns / span_ns:.3g} % of the span"
+            share = f"{format_percent(idle.total_ns / span_ns)} of the span"
             ranges = tuple((g.start_ns, g.start_ns + g.dur_ns) for g in found.longest if g.cause == idle.cause)
             made.append(
                 Finding(
                     title=title,
-                    evidence=f"{idle.count} gaps, {idle.total_ns / 1e6:.4g} ms idle, {share}: {CAUSES[idle.cause]}",
+                    evidence=f"{counted(idle.count, 'gap')}, {told(idle.total_ns)} idle, {share}: {CAUSES[idle.cause]}",
                     advice=advice,
                     saving_ns=idle.total_ns,
                     rank=idle.rank,

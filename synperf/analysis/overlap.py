@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .finding import Finding
+from ..units import format_percent
+from .finding import Finding, told
 from .intervals import Intervals
 from .work import Work
 
@@ -82,12 +83,12 @@ def findings(found: Overlap) -> list[Finding]:
     """Communication that nothing hides, where it takes a share of the span that is worth it."""
     if found.exposed_comm_ns <= _WORTH * found.span_ns:
         return []
-    share, hidden = 100 * found.exposed_comm_ns / found.span_ns, 100 * (found.hidden_comm_share or 0)
+    share, hidden = found.exposed_comm_ns / found.span_ns, found.hidden_comm_share or 0.0
     return [
         Finding(
             title="Communication is not hidden",
-            evidence=f"{found.exposed_comm_ns / 1e6:.4g} ms of {found.comm_ns / 1e6:.4g} ms are exposed,"
-            f" {share:.3g} % of the span; {hidden:.3g} % of it overlaps computation or copies",
+            evidence=f"{told(found.exposed_comm_ns)} of {told(found.comm_ns)} are exposed,"
+            f" {format_percent(share)} of the span; {format_percent(hidden)} of it overlaps computation or copies",
             advice="Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where"
             " ranks arrive at different times, even them out first: waiting for the last one counts as communication.",
             saving_ns=found.exposed_comm_ns,

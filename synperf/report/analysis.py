@@ -11,7 +11,7 @@ from ..analysis.overlap import Overlap
 from ..analysis.steps import Steps
 from ..analysis.whole import Analysis, Source
 from .jsonout import plain
-from .text import paragraphs, section, table
+from .text import paragraphs, printable, section, table
 from .trace_lines import caution, head, loader, titled, unseen
 from .trace_tables import Table, families, gaps, idle, late, step_times, times
 
@@ -64,7 +64,7 @@ def _step_times(found: Steps) -> dict[str, Any]:
 
 def to_text(found: Analysis) -> str:
     """One screen: warnings, the times of each device, steps, idle time, kernels, gaps, collectives, findings."""
-    return paragraphs(
+    shown = paragraphs(
         "\n".join(map(head, found.sources)),
         section("warnings", map(caution, found.cautions)),
         section("could not look", map(unseen, found.unseen)),
@@ -77,6 +77,7 @@ def to_text(found: Analysis) -> str:
         _table(late(found), len(found.sources)),
         section("findings", _findings(found)),
     )
+    return "\n".join(map(printable, shown.split("\n")))  # names may hold anything
 
 
 def _table(of: Table, most: int = _ROWS) -> str:

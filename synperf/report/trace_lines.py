@@ -44,27 +44,45 @@ def loader(found: Analysis) -> str:
 
 def titled(one: Finding, found: Analysis) -> str:
     """A finding's title, with the rank where there are several, and what it could return."""
-    rank = "" if one.rank is None or len(found.sources) == 1 else f" (rank {one.rank})"
+    is_said = one.rank is None or len(found.sources) == 1 or f"rank {one.rank} " in one.title.lower()
+    rank = "" if is_said else f" (rank {one.rank})"
     return f"{one.title}{rank}" + ("" if one.saving_ns is None else f", up to {time(one.saving_ns)}")
 
 
 def verdict(found: Analysis) -> str:
-    """What the devices did with their time in one sentence, and the largest loss in another."""
+    """What the devices did with their time in one sentence, and why they were idle in another."""
     span = sum(one.span_ns for one in found.overlaps)
     if not span:
         return "The trace has no GPU work to judge."
-    compute, idle_ns = (sum(getattr(one, key) for one in found.overlaps) for key in ("compute_ns", "idle_ns"))
-    comm = sum(one.exposed_comm_ns for one in found.overlaps)
-    who = "The GPU computes" if len(found.overlaps) == 1 else f"{len(found.overlaps)} GPUs compute"
-    rest = f"and {'is' if len(found.overlaps) == 1 else 'are'} idle for {format_percent(idle_ns / span)}"
-    said = f"{who} for {format_percent(compute / span)} of the time {rest}."
-    if comm > idle_ns:
-        return f"{said} Exposed communication takes {format_percent(comm / span)}, more than anything else."
-    causes = idle(found).rows
-    if not causes:
-        return said
-    cause, _, total, _ = causes[0]
-    return f"{said} Most of the idle time, {time(total)}: {CAUSES[cause]}."
+    one = len(found.overlaps) == 1
+    sums = {verb: sum(getattr(device, key) for device in found.overlaps) for key, verb in _VERBS[one].items()}
+    said = [f"{verb} {share(value / span)}" for verb, value in sums.items() if value / span >= _TOLD]
+    who = "The GPU" if one else f"{len(found.overlaps)} GPUs"
+    first = f"{who} {_and(said)} of the time."
+    causes = [(cause, total) for cause, _, total, _ in idle(found).rows if total / span >= _TOLD]
+    return first if not causes else f"{first} Most of the idle time, {time(causes[0][1])}: {CAUSES[causes[0][0]]}."
+
+
+def _and(parts: list[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_TOLD = 0.01  # share of the time below which the verdict is silent
+_VERBS = {
+    True: {
+        "compute_ns": "computes for",
+        "exposed_copy_ns": "only copies for",
+        "exposed_comm_ns": "only communicates for",
+        "idle_ns": "is idle for",
+    },
+    False: {
+        "compute_ns": "compute for",
+        "exposed_copy_ns": "only copy for",
+        "exposed_comm_ns": "only communicate for",
+        "idle_ns": "are idle for",
+    },
+}
 
 
 class Line(NamedTuple):

@@ -24,6 +24,7 @@ from .trace_tables import Table
 
 _FOLDER = Path(__file__).parent
 _ROWS = 100  # of a table on the page; the rest is in its JSON
+_FILES = 3  # that are named at once
 _DEVICES = 16  # that have a timeline
 _LABELS = 5  # under a timeline
 _TITLE = "Where the time went"
@@ -72,8 +73,10 @@ def _embedded(found: Analysis) -> str:
 
 
 def _header(found: Analysis) -> str:
-    files = "<br>".join(escape(head(one)) for one in found.sources)
-    words = element("h1", _TITLE) + element("p", files, **{"class": "soft"})
+    files = [element("p", escape(head(one)), **{"class": "soft"}) for one in found.sources]
+    rest = files[_FILES:]
+    folded = element("details", element("summary", f"{len(rest)} more") + "".join(rest)) if rest else ""
+    words = element("h1", _TITLE) + "".join(files[:_FILES]) + folded
     return element("header", element("div", words) + element("button", "", id="theme", type="button", hidden="hidden"))
 
 

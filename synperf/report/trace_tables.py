@@ -10,6 +10,7 @@ from ..analysis.gaps import CAUSES
 from ..analysis.overlap import Overlap
 from ..analysis.whole import Analysis
 from ..units import format_percent, format_quantity, format_time
+from .text import printable
 
 _NS = 1e-9
 
@@ -63,9 +64,8 @@ def count(value: int | None) -> str:
 
 
 def words(value: Any) -> str:
-    """Text on one line that no terminal takes for a command; what is not known is empty."""
-    text = "" if value is None else str(value)
-    return text if text.isprintable() else text.encode("unicode_escape").decode()
+    """Text on one line; what is not known is empty."""
+    return "" if value is None else printable(str(value))
 
 
 def _size(value: float | None) -> str:

@@ -38,10 +38,11 @@ class Kind(IntEnum):
     COUNTERS = 13  # hardware counters of a kernel that ran alone: no time
     MARK = 14  # without duration
     SPAN = 15  # the session of the profiler
+    UNTIMED = 16  # GPU work that the profiler gave no time: only its launch geometry says something
 
 
 GPU_WORK = (Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
-GPU_KINDS = (*GPU_WORK, Kind.SYNC, Kind.GPU_ANNOTATION, Kind.COUNTERS)  # that have a device and a stream
+GPU_KINDS = (*GPU_WORK, Kind.SYNC, Kind.GPU_ANNOTATION, Kind.COUNTERS, Kind.UNTIMED)  # that have a device and a stream
 CALLS = (Kind.RUNTIME, Kind.DRIVER)
 
 

@@ -100,4 +100,5 @@ ARGS: dict[Kind, type[msgspec.Struct]] = {
     Kind.ANNOTATION: Operator,
     Kind.MEMORY: Allocation,
     Kind.PYTHON: Frame,
+    Kind.UNTIMED: Kernel,
 }

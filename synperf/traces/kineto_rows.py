@@ -47,7 +47,7 @@ class Rows:
         if known.halves:
             self.halves += [event for event in batch if event.ph in "BE"]
         for kind in map(Kind, np.unique(codes[codes > 0]).tolist()):
-            events = [batch[place] for place in np.flatnonzero(codes == kind).tolist()]
+            events = _of(batch, codes == kind)
             if kind == Kind.MARK:
                 self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
                 events = [event for event in events if event.name != _MEMORY]
@@ -64,8 +64,9 @@ class Rows:
     def add_timed(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
         """Adds events of one kind; those without a time, or with a negative duration, are counted."""
         untimed = (start == NONE) | (dur == NONE)
-        if kind in GPU_WORK:
-            untimed |= (start == 0) & (dur == 0)
+        if kind in GPU_WORK and (zero := (start == 0) & (dur == 0)).any():
+            untimed |= zero
+            self._append(Kind.UNTIMED, _of(events, zero), start[zero], dur[zero])
         negative = ~untimed & (dur < 0)
         self.untimed[kind] += int(untimed.sum())
         self.negative[kind] += int(negative.sum())
@@ -73,8 +74,7 @@ class Rows:
         if kind == Kind.PYTHON and not self.python:
             kept &= dur >= PYTHON_NS
         if not kept.all():
-            events = [events[place] for place in np.flatnonzero(kept).tolist()]
-            start, dur = start[kept], dur[kept]
+            events, start, dur = _of(events, kept), start[kept], dur[kept]
         if events:
             self._append(kind, events, start, dur)
 
@@ -105,6 +105,11 @@ class Rows:
             return number(value)
         found = number(value.removeprefix("stream ").strip())
         return found if found >= 0 else -2 - self.builder.texts[value]
+
+
+def _of(events: Sequence[Event], mask: Column) -> list[Event]:
+    """Those of the events for which the mask is true."""
+    return [events[place] for place in np.flatnonzero(mask).tolist()]
 
 
 def _where(args: Sequence[Any], process: Column, thread: Column) -> tuple[Column, Column]:

@@ -27,6 +27,7 @@ class Sides:
         self._triples = _Triples()
         self._adders = {
             Kind.KERNEL: self._geometry,
+            Kind.UNTIMED: self._geometry,
             Kind.MEMCPY: self._moved,
             Kind.MEMSET: self._moved,
             Kind.OPERATOR: self._arguments,

@@ -5,6 +5,7 @@ import pytest
 import synperf
 from synperf.analysis.dataloader import dataloader
 from synperf.errors import FieldError
+from synperf.traces.events import Kind, aligned
 
 from ..traces.kineto_files import event, kernel, read, write
 from .references import trace
@@ -12,10 +13,14 @@ from .references import trace
 
 def test_a_kernel_without_a_time_is_set_aside(tmp_path):
     """A user case: ts 0 and dur 0. The span must not start in 1970."""
-    odd = kernel("volta_sgemm_64x64_nt", 0, 0, correlation=106123) | {"cat": "Kernel"}
+    odd = kernel("volta_sgemm_64x64_nt", 0, 0, correlation=106123, grid=[4, 4, 36], block=[64, 1, 1]) | {
+        "cat": "Kernel"
+    }
     found = synperf.analyze(write(tmp_path, [odd, kernel("volta_sgemm_128x64_tn", 1615207264505000, 6)]))
     assert [one.span_ns for one in found.overlaps] == [6000]
     assert [one.count for one in found.cautions if "set aside" in one.text] == [1]
+    events = read(tmp_path, [odd]).events
+    assert aligned(events.geometry, "grid", events.of(Kind.UNTIMED)).tolist() == [[4, 4, 36]]
 
 
 def test_a_duration_that_has_overflown_is_told(tmp_path):

@@ -40,10 +40,10 @@ longest gaps      at  cause       host in                                       
 
 findings
   1. The GPU waits for data, up to 430 µs
-     1 gaps, 0.43 ms idle, 51.8 % of the span: the host waited for the DataLoader
+     1 gap, 430 µs idle, 51.8 % of the span: the host waited for the DataLoader
      Use more DataLoader workers, pin_memory and prefetching; decode ahead of time or on the GPU.
   2. Communication is not hidden, up to 100 µs
-     0.1 ms of 0.1 ms are exposed, 12 % of the span; 0 % of it overlaps computation or copies
+     100 µs of 100 µs are exposed, 12 % of the span; 0 % of it overlaps computation or copies
      Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where ranks arrive\
  at different times, even them out first: waiting for the last one counts as communication.
 """
@@ -80,3 +80,9 @@ def test_what_is_no_trace_is_refused(tmp_path):
     assert_refused(invoke("analyze", str(tmp_path)))
     assert_refused(invoke("analyze", str(tmp_path / "none.json")))
     assert_refused(invoke("analyze"))
+
+
+def test_names_do_not_reach_the_terminal_as_they_are(tmp_path):
+    odd = [event("\x1b[31mProfilerStep#1", 0, 9, "user_annotation"), kernel("k", 0, 1), kernel("k", 5, 1)]
+    odd += [event("red\x1b[31m\nline", 0, 9)]
+    assert "\x1b" not in invoke("analyze", str(write(tmp_path, odd))).out

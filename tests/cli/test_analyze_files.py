@@ -82,7 +82,7 @@ def test_names_cannot_steer_a_terminal(tmp_path):
     assert seen.code == 0
     for text in (seen.out, (tmp_path / "a.md").read_text()):
         assert "\x1b" not in text
-    assert r"red \\x1b\[31m\\nnext" in (tmp_path / "a.md").read_text()
+    assert r"red ?\[31m?next" in (tmp_path / "a.md").read_text()
 
 
 def test_a_trace_without_events_gives_files_that_say_so(tmp_path):

@@ -1,0 +1,105 @@
+"""How fast traces are analysed, process start and all, and in how much memory; beside HolisticTraceAnalysis.
+
+python benchmarks/traces.py TRACE... [--large BYTES] [--hta PYTHON]
+
+--large repeats the events of the first trace, with times and ids moved on, until the file has that many bytes. --hta is
+a Python that has HolisticTraceAnalysis 0.5.0 (with pandas 2.2.3): it answers the same files with its breakdowns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+TIMES_BUDGET, MEMORY_BUDGET, LARGE_BUDGET_BYTES = 10, 1 / 3, 10**9
+STEP_US, STEP_IDS = 10**9, 10**8  # that a repetition is moved on by
+SHIFTED = re.compile(rb'("(?:ts|correlation|External id|id)"\s*:\s*)(\d+)')
+HTA = """
+import sys
+from hta.trace_analysis import TraceAnalysis
+found = TraceAnalysis(trace_files={0: sys.argv[1]}, trace_dir="")
+found.get_temporal_breakdown(visualize=False)
+found.get_gpu_kernel_breakdown(visualize=False)
+found.get_idle_time_breakdown(visualize=False, ranks=[0])
+"""
+
+
+# Runs a command from a small process, since Linux counts what the parent held among the peak of its child.
+WAIT = """
+import os, sys, time
+begin = time.perf_counter()
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+_, status, used = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet), 0)
+print(time.perf_counter() - begin, used.ru_maxrss * 1024)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def run(command: Sequence[str]) -> tuple[float, int]:
+    """Seconds and bytes at the peak of a process, whose answer is not shown."""
+    told = subprocess.run([sys.executable, "-c", WAIT, *command], stdout=subprocess.PIPE, text=True, check=True)
+    seconds, peak = told.stdout.split()
+    return float(seconds), int(peak)
+
+
+def text_of(path: Path) -> bytes:
+    """The unpacked text."""
+    data = path.read_bytes()
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def write_large(source: Path, size: int, path: Path) -> None:
+    """A trace of that many bytes."""
+    text = text_of(source)
+    begin, end = text.index(b"[", text.index(b'"traceEvents"')) + 1, text.rindex(b"]")
+    with path.open("wb") as file:
+        file.write(text[:begin])
+        for number in range(max(1, -(-size // (end - begin)))):
+            file.write(b"," * (number > 0) + SHIFTED.sub(lambda found, by=number: moved(found, by), text[begin:end]))
+        file.write(text[end:])
+
+
+def moved(found: re.Match[bytes], by: int) -> bytes:
+    """A time or an id, moved on."""
+    return found[1] + b"%d" % (int(found[2]) + by * (STEP_US if b'"ts"' in found[1] else STEP_IDS))
+
+
+def show(path: Path, name: str, seconds: float, peak: int) -> None:
+    size = len(text_of(path)) if path.stat().st_size < 2**28 else path.stat().st_size
+    rate = f"{size / 1e6 / seconds:7.1f} MB/s of JSON"
+    print(f"{path.name[:40]:40} {name:8} {seconds:7.2f} s {rate} {peak / 1e6:7.0f} MB at the peak")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("traces", nargs="+", type=Path)
+    parser.add_argument("--large", type=int, default=0)
+    parser.add_argument("--hta")
+    asked = parser.parse_args()
+    ours = [sys.executable, "-m", "synperf", "analyze"]
+    for path in asked.traces:
+        seconds, peak = run([*ours, str(path)])
+        show(path, "synperf", seconds, peak)
+        if asked.hta:
+            theirs, their_peak = run([asked.hta, "-c", HTA, str(path.resolve())])
+            show(path, "HTA", theirs, their_peak)
+            print(f"  {theirs / seconds:.1f} times (budget {TIMES_BUDGET}), {peak / their_peak:.2f} of its memory"
+                  f" (budget {MEMORY_BUDGET:.2f})")  # fmt: skip
+    if asked.large:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "large.json"
+            write_large(asked.traces[0], asked.large, path)
+            seconds, peak = run([*ours, str(path)])
+            show(path, "synperf", seconds, peak)
+            print(f"  budget {LARGE_BUDGET_BYTES / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
