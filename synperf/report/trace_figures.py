@@ -58,9 +58,9 @@ def steps_over(device: Overlap, steps: Iterable[Step]) -> str:
     return _figure("steps", parts, "strip")
 
 
-def bar(share: float, colour: str = "var(--bar)") -> str:
+def bar(share: float) -> str:
     """A bar as long as the share."""
-    return _figure("", [svg.rect(0, 0, _WIDE * share, _HIGH, colour)], "bar")
+    return _figure("", [svg.rect(0, 0, _WIDE * share, _HIGH, "var(--bar)")], "bar")
 
 
 def step_bar(step: Step, longest_ns: int) -> str:

@@ -12,6 +12,29 @@ from ..units import format_percent
 from .text import counted
 from .trace_tables import families, idle, share, time
 
+_TOLD = 0.01  # share of the time below which the verdict is silent
+_VERBS = {
+    True: {
+        "compute_ns": "computes for",
+        "exposed_copy_ns": "only copies for",
+        "exposed_comm_ns": "only communicates for",
+        "idle_ns": "is idle for",
+    },
+    False: {
+        "compute_ns": "compute for",
+        "exposed_copy_ns": "only copy for",
+        "exposed_comm_ns": "only communicate for",
+        "idle_ns": "are idle for",
+    },
+}
+_FIVE = {
+    "span_ns": "total",
+    "compute_ns": "compute",
+    "idle_ns": "idle",
+    "exposed_comm_ns": "exposed communication",
+}
+_TOP = "top category"
+
 
 def head(one: Source) -> str:
     """What a file is."""
@@ -59,30 +82,15 @@ def verdict(found: Analysis) -> str:
     said = [f"{verb} {share(value / span)}" for verb, value in sums.items() if value / span >= _TOLD]
     who = "The GPU" if one else f"{len(found.overlaps)} GPUs"
     first = f"{who} {_and(said)} of the time."
-    causes = [(cause, total) for cause, _, total, _ in idle(found).rows if total / span >= _TOLD]
-    return first if not causes else f"{first} Most of the idle time, {time(causes[0][1])}: {CAUSES[causes[0][0]]}."
+    for cause, _, total, _ in idle(found).rows[:1]:
+        if total / span >= _TOLD:
+            return f"{first} The largest part of the idle time, {time(total)}: {CAUSES[cause]}."
+    return first
 
 
 def _and(parts: list[str]) -> str:
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
-
-
-_TOLD = 0.01  # share of the time below which the verdict is silent
-_VERBS = {
-    True: {
-        "compute_ns": "computes for",
-        "exposed_copy_ns": "only copies for",
-        "exposed_comm_ns": "only communicates for",
-        "idle_ns": "is idle for",
-    },
-    False: {
-        "compute_ns": "compute for",
-        "exposed_copy_ns": "only copy for",
-        "exposed_comm_ns": "only communicate for",
-        "idle_ns": "are idle for",
-    },
-}
 
 
 class Line(NamedTuple):
@@ -112,12 +120,3 @@ def _top(found: Analysis) -> Line:
     for family, _, total, part in families(found).rows[:1]:
         return Line(_TOP, total, time(total), f"{family}, {share(part)} of kernels")
     return Line(_TOP, None, "unknown", "no kernels in the trace")
-
-
-_FIVE = {
-    "span_ns": "total",
-    "compute_ns": "compute",
-    "idle_ns": "idle",
-    "exposed_comm_ns": "exposed communication",
-}
-_TOP = "top category"
