@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import CALLS, GPU_WORK, Caution, Column
+from ..traces.events import CALLS, GPU_WORK, Caution, Column, Kind
 from .launched import interval_ns, is_graph
 from .launched import launches as launched_by
 from .work import Work
@@ -91,7 +91,7 @@ def _lost(work: Work) -> int:
     events = work.events
     rows = events.of(*CALLS)
     wanted = events.correlation[rows[events.named(_KERNEL.search)[rows]]]
-    known = events.correlation[events.of(*GPU_WORK)]
+    known = events.correlation[events.of(*GPU_WORK, Kind.UNTIMED)]
     return int((~np.isin(wanted[wanted > 0], known)).sum())
 
 

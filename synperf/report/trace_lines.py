@@ -69,7 +69,16 @@ def titled(one: Finding, found: Analysis) -> str:
     """A finding's title, with the rank where there are several, and what it could return."""
     is_said = one.rank is None or len(found.sources) == 1 or f"rank {one.rank} " in one.title.lower()
     rank = "" if is_said else f" (rank {one.rank})"
-    return f"{one.title}{rank}" + ("" if one.saving_ns is None else f", up to {time(one.saving_ns)}")
+    return f"{one.title}{rank}{_saving(found, one)}"
+
+
+def _saving(found: Analysis, one: Finding) -> str:
+    """What a finding could return, of all and of a step where there are several."""
+    if one.saving_ns is None:
+        return ""
+    count = next((len(steps.steps) for steps in found.steps if steps.rank == one.rank), 1)
+    step = f", {time(one.saving_ns / count)} a step" if count > 1 else ""
+    return f", up to {time(one.saving_ns)}{step}"
 
 
 def verdict(found: Analysis) -> str:

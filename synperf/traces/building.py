@@ -74,6 +74,10 @@ class Builder:
         if len(event):
             self.sides[side].add(len(event), {"event": event, **columns})
 
+    def latest_ns(self) -> int:
+        """The last start."""
+        return int(self.main.column("start_ns").max(initial=0))
+
     def events(self, base_ns: int = 0) -> Events:
         """The table, in order; `base_ns` is added to every start. The builder is empty afterwards.
 

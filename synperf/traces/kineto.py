@@ -13,7 +13,7 @@ from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
 from .kineto_halves import join
 from .kineto_host import Host
-from .kineto_rows import Rows
+from .kineto_rows import LATEST_NS, Rows
 from .sources import Progress, Source
 
 FORMAT = "kineto"
@@ -45,8 +45,9 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     if not len(builder) and stream.pieces.unread:
         raise FileFormatError(f"{path.name}: none of its events can be read; right would be JSON of trace events")
     host = Host(stream.metadata)
-    events = builder.events(host.base_ns)
-    cautions = [*_damage(stream), *host.cautions(), *_left_out(rows, lost, builder.duplicates)]
+    base_ns = host.base_ns if host.base_ns + builder.latest_ns() <= LATEST_NS else 0
+    events = builder.events(base_ns)
+    cautions = [*_damage(stream), *host.cautions(base_ns), *_left_out(rows, lost, builder.duplicates)]
     return [
         Trace(
             source=path.name, format=FORMAT, events=events, rank=host.rank, world_size=host.world_size,

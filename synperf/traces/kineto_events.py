@@ -57,7 +57,7 @@ CATEGORIES = {
 
 UNKNOWN = -1
 _FLOWS_AND_NAMES = frozenset("MstfCPNODbneSTpFvVRcj(),")  # what says nothing of its own here: `correlation` does
-_HALVES = frozenset("BE")
+HALVES = frozenset("BE")
 _INSTANTS = frozenset("iI")
 
 
@@ -73,7 +73,7 @@ class Kinds(dict[str, dict[str, int]]):
 
     def __missing__(self, phase: str) -> dict[str, int]:
         self[phase] = found = _Categories(phase, self.unknown)
-        self.halves |= phase in _HALVES
+        self.halves |= phase in HALVES
         return found
 
 
@@ -95,4 +95,4 @@ class _Categories(dict[str, int]):
             return CATEGORIES.get(category.lower(), UNKNOWN)
         if self.phase in _INSTANTS:
             return Kind.MARK
-        return Kind.OTHER if self.phase in _FLOWS_AND_NAMES | _HALVES else UNKNOWN
+        return Kind.OTHER if self.phase in _FLOWS_AND_NAMES | HALVES else UNKNOWN

@@ -37,13 +37,16 @@ class Host:
         self.devices = tuple(map(_device, _mappings(self._value(*_LISTED))))
         self.versions = {name: str(value) for name in _VERSIONS if isinstance(value := self._value(name), int | str)}
 
-    def cautions(self) -> list[Caution]:
-        """What the profiler itself says that it dropped."""
+    def cautions(self, base_ns: int) -> list[Caution]:
+        """What the profiler itself says that it dropped; and a base time that was not added, since it cannot be one."""
         lines = [str(line) for name in _LOGS for line in _list(self._value(name))]
         dropped = sum(_after(line, _DROPPED) for line in lines if _DROPPED in line)
-        if not dropped:
-            return []
-        return [Caution(text="the profiler dropped events that were out of its window", count=dropped)]
+        found = []
+        if dropped:
+            found.append(Caution(text="the profiler dropped events that were out of its window", count=dropped))
+        if base_ns != self.base_ns:
+            found.append(Caution(text=f"baseTimeNanoseconds {self.base_ns} is past the year 2116 and left out"))
+        return found
 
     def _value(self, *names: str) -> Any:
         for name in names:

@@ -8,19 +8,19 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from msgspec import Raw
 
 from .building import Builder
 from .decimals import NONE, scaled
 from .events import GPU_KINDS, GPU_WORK, Column, Kind
 from .kineto_args import ARGS
-from .kineto_events import UNKNOWN, Event, Kinds
+from .kineto_events import HALVES, UNKNOWN, Event, Kinds
 from .kineto_sides import Sides, ints
 from .loose import number, structs_of
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
-_ZERO = Raw(b"0")
+LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
+LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
 _MEMORY = "[memory]"
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
 
@@ -45,7 +45,7 @@ class Rows:
         codes = np.array([known[event.ph][event.cat] for event in batch], dtype=np.int8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
-            self.halves += [event for event in batch if event.ph in "BE"]
+            self.halves += [event for event in batch if event.ph in HALVES]
         for kind in map(Kind, np.unique(codes[codes > 0]).tolist()):
             events = _of(batch, codes == kind)
             if kind == Kind.MARK:
@@ -63,7 +63,7 @@ class Rows:
 
     def add_timed(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
         """Adds events of one kind; those without a time, or with a negative duration, are counted."""
-        untimed = (start == NONE) | (dur == NONE)
+        untimed = (start == NONE) | (dur == NONE) | (np.abs(start) > LATEST_NS) | (dur > LONGEST_NS)
         if kind in GPU_WORK and (zero := (start == 0) & (dur == 0)).any():
             untimed |= zero
             self._append(Kind.UNTIMED, _of(events, zero), start[zero], dur[zero])

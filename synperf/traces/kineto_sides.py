@@ -70,7 +70,7 @@ class Sides:
 
     def _arguments(self, place: Column, args: Sequence[Any]) -> None:
         has = [row for row, a in enumerate(args) if a.dims is not NOTHING or a.dims_old is not NOTHING]
-        chosen, texts = [args[row] for row in has], self._raw
+        chosen, texts = args if len(has) == len(args) else [args[row] for row in has], self._raw
         self.builder.add_side(
             "arguments",
             place[has],

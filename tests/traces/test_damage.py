@@ -66,6 +66,8 @@ def test_where_two_writers_crossed_the_rest_is_read(tmp_path):
         ({"dur": -5}, "negative duration"),
         ({"ts": 0, "dur": 0}, "without a time"),
         ({"ts": 1e40}, "without a time"),
+        ({"ts": 9_200_000_000_000_000}, "without a time"),
+        ({"dur": 9_200_000_000_000_000}, "without a time"),
         ({"cat": "strange"}, "unknown categories"),
         ({"ph": "Q"}, "unknown categories"),
         ({"name": 7}, "without a name"),
@@ -108,6 +110,12 @@ def test_ranks_that_were_merged_into_one_file_are_told(tmp_path):
     other = [one | {"pid": 200} if one["cat"] == "cuda_runtime" else one | {"ts": one["ts"] + 1} for one in MANY]
     found = analyze(write(tmp_path, [*MANY, *other]))
     assert [one.count for one in found.cautions if "merged" in one.text] == [80]
+
+
+def test_a_base_time_that_cannot_be_one_is_left_out(tmp_path):
+    trace = read(tmp_path, EVENTS, baseTimeNanoseconds=2**63 - 1)
+    assert trace.events.start_ns[0] == 0
+    assert any("2116" in text for text in cautions(trace))
 
 
 def test_a_begin_without_an_end_is_told(tmp_path):
