@@ -42,9 +42,7 @@ def compare(
     return compare_traces(*(read(one, progress=progress, workers=workers) for one in (a, b)))
 
 
-def read(
-    source: Source | Sequence[Source], *, progress: Progress | None = None, workers: int = 1
-) -> list[Trace]:
+def read(source: Source | Sequence[Source], *, progress: Progress | None = None, workers: int = 1) -> list[Trace]:
     """The traces of all files, and those that are given as such.
 
     Raises: as `analyze`.
