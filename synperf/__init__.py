@@ -10,7 +10,7 @@ from .version import VERSION as __version__
 
 if TYPE_CHECKING:
     from . import hardware, models
-    from .analysis import Analysis, analyze
+    from .analysis import Analysis, Comparison, analyze, compare
     from .api import estimate, explain, parse_call, predict, predict_file, tile_profile
     from .collectives import Collective
     from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
@@ -50,6 +50,7 @@ __all__ = [
     "Attention",
     "ClosedLoop",
     "Collective",
+    "Comparison",
     "Conv",
     "Copy",
     "DType",
@@ -88,6 +89,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "analyze",
+    "compare",
     "estimate",
     "explain",
     "gpu",
@@ -104,7 +106,7 @@ __all__ = [
     "what_if",
 ]
 _HOMES = {
-    "analysis": ("Analysis", "analyze"),
+    "analysis": ("Analysis", "Comparison", "analyze", "compare"),
     "api": ("estimate", "explain", "parse_call", "predict", "predict_file", "tile_profile"),
     "errors": ("FieldError", "FileFormatError", "PerfError", "PluginError", "UnknownNameError", "UnsupportedError"),
     "collectives": ("Collective",),

@@ -103,6 +103,13 @@ def gaps(work: Work, longest: int) -> Gaps:
     return Gaps(idle=tuple(sorted(idle, key=lambda one: -one.total_ns)), longest=shown)
 
 
+def by_cause(work: Work) -> dict[str, Intervals]:
+    """All gaps of a device, apart by cause."""
+    found = _found(work)
+    cause = _causes(work.events, found)
+    return {name: Intervals(found.start_ns[cause == name], found.end_ns[cause == name]) for name in CAUSES}
+
+
 def _found(work: Work) -> _Found:
     events = work.events
     between = Intervals.of(events, work.rows).gaps()

@@ -49,13 +49,17 @@ class Overlap:
         return self.hidden_comm_ns / self.comm_ns if self.comm_ns else None
 
 
+def unions(work: Work) -> tuple[Intervals, Intervals, Intervals]:
+    """What a device computes; that, and copies; that, and collectives: C, C or M, C or M or N."""
+    compute = Intervals.of(work.events, work.compute)
+    without_comm = compute.with_(Intervals.of(work.events, work.copies))
+    return compute, without_comm, without_comm.with_(Intervals.of(work.events, work.collectives))
+
+
 def overlap(work: Work) -> Overlap:
     """The times of one device, which has work."""
     events = work.events
-    compute, communication = Intervals.of(events, work.compute), Intervals.of(events, work.collectives)
-    copies = Intervals.of(events, work.copies)
-    without_comm = compute.with_(copies)
-    busy = without_comm.with_(communication)
+    compute, without_comm, busy = unions(work)
     return Overlap(
         rank=work.trace.rank,
         device=work.device,
@@ -66,8 +70,8 @@ def overlap(work: Work) -> Overlap:
         compute_ns=compute.total_ns,
         exposed_copy_ns=without_comm.total_ns - compute.total_ns,
         exposed_comm_ns=busy.total_ns - without_comm.total_ns,
-        comm_ns=communication.total_ns,
-        copy_ns=copies.total_ns,
+        comm_ns=Intervals.of(events, work.collectives).total_ns,
+        copy_ns=Intervals.of(events, work.copies).total_ns,
         kernels=len(work.kernels),
         collectives=len(work.collectives),
         copies=len(work.copies),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -70,6 +71,7 @@ def steps(trace: Trace) -> Steps | None:
     return None
 
 
+Listed = TypeVar("Listed", tuple[Step, ...], Column)
 Found = tuple[list[str], Column, Column]
 _NONE: Found = ([], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
@@ -118,11 +120,16 @@ def _is_even(distances: Column) -> bool:
     return bool(distances.mean() > 1 and distances.std() <= _EVEN * distances.mean())
 
 
+def inner(found: Listed) -> Listed:
+    """Without the first and the last, which may be cut, where enough others remain."""
+    return found[1:-1] if len(found) - 2 >= _ENOUGH else found
+
+
 def _measured(trace: Trace, found_by: str, names: list[str], start: Column, end: Column) -> Steps:
     dur = end - start
-    inner = dur[1:-1] if len(dur) - 2 >= _ENOUGH else dur
-    median = int(np.median(inner))
-    spread = float(np.median(np.abs(inner - median)))
+    whole = inner(dur)
+    median = int(np.median(whole))
+    spread = float(np.median(np.abs(whole - median)))
     slow = dur > median + max(_SLOW_MADS * _MAD_TO_DEVIATION * spread, _SLOW_SHARE * median)
     slow &= len(dur) >= _ENOUGH
     works = list(devices(trace))

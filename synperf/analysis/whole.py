@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from ..traces.events import Caution, Device, Kind, Trace
 from . import collectives, copies, gaps, launches, plausible
@@ -17,9 +17,11 @@ from .kernels import Family, Kernel, families, kernels
 from .launches import Launches
 from .overlap import Overlap, findings, overlap
 from .steps import Steps, steps
+from .timeline import Timeline, timeline
 from .work import devices
 
 LONGEST = 20  # gaps of each device that are told
+SLICES = 240  # of the span of each device: one is a point or two of a picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,7 @@ class Analysis:
     cautions: tuple[Caution, ...]
     unseen: tuple[Unseen, ...]
     overlaps: tuple[Overlap, ...]
+    timelines: tuple[Timeline, ...]
     steps: tuple[Steps, ...]
     families: tuple[Family, ...]
     kernels: tuple[Kernel, ...]
@@ -69,6 +72,7 @@ class _Devices:
     """What is found device by device."""
 
     overlaps: list[Overlap]
+    timelines: list[Timeline]
     families: list[Family]
     kernels: list[Kernel]
     idle: list[Idle]
@@ -81,7 +85,7 @@ class _Devices:
 
 def analyze_traces(traces: Sequence[Trace]) -> Analysis:
     """The answers to all questions about traces of one job, one for each rank."""
-    found = _Devices([], [], [], [], [], [], [], [], [])
+    found = _Devices(*([] for _ in fields(_Devices)))
     for trace in traces:
         _add_devices(found, trace)
     stepped = tuple(one for one in map(steps, traces) if one is not None)
@@ -93,6 +97,7 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
         cautions=tuple(_cautions(traces, found, stepped, together)),
         unseen=tuple(_unseen(traces, found, stepped, together)),
         overlaps=tuple(found.overlaps),
+        timelines=tuple(found.timelines),
         steps=stepped,
         families=tuple(found.families),
         kernels=tuple(found.kernels),
@@ -112,6 +117,7 @@ def _add_devices(found: _Devices, trace: Trace) -> None:
         times, named = overlap(work), kernels(work)
         idle, launched, moved = gaps.gaps(work, LONGEST), launches.launches(work), copies.copies(work)
         found.overlaps.append(times)
+        found.timelines.append(timeline(work, SLICES))
         found.kernels += named
         found.families += families(named)
         found.idle += idle.idle

@@ -25,6 +25,11 @@ def _row(cells: Sequence[str], heads: Sequence[str], widths: Sequence[int], righ
     return _GAP.join(aligned).rstrip()
 
 
+def printable(line: str) -> str:
+    """A line with `?` for each letter by which it could steer a terminal, or end."""
+    return line if line.isprintable() else "".join(letter if letter.isprintable() else "?" for letter in line)
+
+
 def share_full(share: float) -> str:
     """How full something is that is never empty: `<0.01 %` where digits would say 0."""
     return format_percent(share) if share >= 1e-4 else "<0.01 %"

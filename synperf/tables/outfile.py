@@ -35,6 +35,38 @@ def replacing(field: str, path: Path) -> Iterator[Path]:
         uninterrupted(lambda: remove((part, parts_folder(part))))
 
 
+@contextmanager
+def replacing_folder(field: str, path: Path) -> Iterator[Path]:
+    """A temporary folder beside `path`, to be filled in the block and renamed at its end; an empty folder may be there.
+
+    Raises:
+        FieldError: `path` is no place for a folder, or one that holds something; the message begins with `field`.
+        PerfError: it cannot be written; the message names `path`, never the temporary folder.
+    """
+    target = _folder(field, path)
+    part = _part_of(target)
+    try:
+        part.mkdir()
+        yield part
+        part.replace(target)
+    except OSError as error:
+        if part.name in str(error.filename):
+            raise PerfError(f"{path}: {error.strerror}") from error
+        raise
+    finally:
+        uninterrupted(lambda: remove([part]))
+
+
+def _folder(field: str, path: Path) -> Path:
+    """The folder that the path means, links followed; it is not there, or empty."""
+    found = mode(path)
+    if found is None:
+        return _checked(field, path)
+    if not S_ISDIR(found) or any(path.iterdir()):
+        raise FieldError(f"{field}: {str(path)!r} is there; right would be a folder that is new or empty")
+    return path.resolve()
+
+
 def require_place(field: str, path: str | Path) -> None:
     """Checks that a file can be written at `path`, before work of which it is to hold the result.
 

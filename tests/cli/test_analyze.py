@@ -36,7 +36,7 @@ idle        gaps   total  because
 dataloader     1  430 µs  the host waited for the DataLoader
 
 longest gaps      at  cause       host in                                                      Python
-430 µs        300 µs  dataloader  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
+      430 µs  300 µs  dataloader  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
 
 findings
   1. The GPU waits for data, up to 430 µs

@@ -1,0 +1,322 @@
+"""The answers about a trace as tables that text, Markdown and the page share: raw values, and how each is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.gaps import CAUSES
+from ..analysis.overlap import Overlap
+from ..analysis.whole import Analysis
+from ..units import format_percent, format_quantity, format_time
+from .text import printable
+
+_NS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`show` makes text of a value. Numbers are aligned to the right; names may be cut where room is short."""
+
+    head: str
+    show: Callable[[Any], str]
+    is_number: bool = True
+    is_name: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of values, one for each column, in the order in which they are to be read. `note` says how."""
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        return tuple(column.head for column in self.columns)
+
+    @property
+    def right(self) -> tuple[str, ...]:
+        return tuple(column.head for column in self.columns if column.is_number)
+
+    def shown(self, most: int | None = None) -> list[tuple[str, ...]]:
+        """The first rows as text."""
+        return [tuple(c.show(v) for c, v in zip(self.columns, row, strict=True)) for row in self.rows[:most]]
+
+
+def time(value_ns: float | None) -> str:
+    """Nanoseconds with a prefix; what is not known is empty."""
+    return "" if value_ns is None else format_time(value_ns * _NS)
+
+
+def share(value: float | None) -> str:
+    """A ratio as a percentage; what is not known is empty."""
+    return "" if value is None else format_percent(value)
+
+
+def count(value: int | None) -> str:
+    """A whole number; what is not known is empty."""
+    return "" if value is None else f"{value:,}"
+
+
+def words(value: Any) -> str:
+    """Text on one line; what is not known is empty."""
+    return "" if value is None else printable(str(value))
+
+
+def _size(value: float | None) -> str:
+    return "" if value is None else format_quantity(value, "B")
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else format_quantity(value, "B/s")
+
+
+def _words(head: str) -> Column:
+    return Column(head, words, is_number=False)
+
+
+def _name(head: str) -> Column:
+    return Column(head, words, is_number=False, is_name=True)
+
+
+_RANK, _DEVICE = Column("rank", words), Column("device", words)
+
+
+def times(found: Analysis) -> Table:
+    """What each device did with its time."""
+    heads = ("span", "busy", "compute", "exposed copy", "exposed comm", "idle")
+    return Table(
+        key="ranks",
+        title="Devices",
+        columns=(_RANK, _DEVICE, *(Column(h, time) for h in heads), Column("idle %", share), Column("kernels", count)),
+        rows=tuple(map(_times, found.overlaps)),
+        note="Span = busy + idle; busy = compute + exposed copy + exposed communication.",
+    )
+
+
+def _times(one: Overlap) -> tuple[Any, ...]:
+    values = (one.span_ns, one.busy_ns, one.compute_ns, one.exposed_copy_ns, one.exposed_comm_ns, one.idle_ns)
+    return (one.rank, one.device, *values, one.idle_ns / one.span_ns if one.span_ns else None, one.kernels)
+
+
+def families(found: Analysis) -> Table:
+    """Families of kernels over all devices."""
+    return Table(
+        key="families",
+        title="Kernels by family",
+        columns=(_words("kernels"), Column("count", count), Column("total", time), Column("share", share)),
+        rows=_summed([(one.family, one.count, one.total_ns) for one in found.families]),
+        note="Sums of durations over all devices: what runs at the same time counts twice.",
+    )
+
+
+def kernels(found: Analysis) -> Table:
+    """Kernels by name over all devices."""
+    family = {one.name: one.family for one in found.kernels}
+    summed = _summed([(one.name, one.count, one.total_ns) for one in found.kernels])
+    mean = Column("mean", time)
+    return Table(
+        key="kernels",
+        title="Kernels by name",
+        columns=(
+            _name("kernel"),
+            _words("family"),
+            Column("count", count),
+            Column("total", time),
+            mean,
+            Column("share", share),
+        ),
+        rows=tuple((name, family[name], n, total, total / n, part) for name, n, total, part in summed),
+    )
+
+
+def _summed(rows: Sequence[tuple[str, int, int]]) -> tuple[tuple[str, int, int, float | None], ...]:
+    """Counts, totals and shares by name, the largest total first."""
+    sums: dict[str, tuple[int, int]] = {}
+    for name, number, total in rows:
+        before = sums.get(name, (0, 0))
+        sums[name] = before[0] + number, before[1] + total
+    whole = sum(total for _, total in sums.values())
+    order = sorted(sums.items(), key=lambda one: (-one[1][1], one[0]))
+    return tuple((name, n, total, total / whole if whole else None) for name, (n, total) in order)
+
+
+def idle(found: Analysis) -> Table:
+    """Causes of idle time over all devices."""
+    summed = _summed([(one.cause, one.count, one.total_ns) for one in found.idle])
+    return Table(
+        key="idle",
+        title="Idle time by cause",
+        columns=(_words("idle"), Column("gaps", count), Column("total", time), _words("because")),
+        rows=tuple((cause, gaps, total, CAUSES[cause]) for cause, gaps, total, _ in summed),
+        note="A gap is when nothing runs on any stream of a device.",
+    )
+
+
+def gaps(found: Analysis) -> Table:
+    """The longest gaps, from the start of their device's span."""
+    zero = {(one.rank, one.device): one.start_ns for one in found.overlaps}
+    longest = sorted(found.gaps, key=lambda gap: -gap.dur_ns)
+    where = (_RANK, _DEVICE) if len(found.overlaps) > 1 else ()
+    rows = []
+    for gap in longest:
+        place = (gap.rank, gap.device) if where else ()
+        at = gap.start_ns - zero[gap.rank, gap.device]
+        rows.append((gap.dur_ns, at, *place, gap.cause, gap.operator, gap.python))
+    return Table(
+        key="gaps",
+        title="Longest gaps",
+        columns=(
+            Column("longest gaps", time), Column("at", time), *where, _words("cause"), _name("host in"),
+            _name("Python"),
+        ),
+        rows=tuple(rows),
+        note="`at` is from the first GPU event of the device; the host is looked at in the middle of its delay.",
+    )  # fmt: skip
+
+
+def step_times(found: Analysis) -> Table:
+    """The steps of each rank as a whole."""
+    rows = []
+    for one in found.steps:
+        slow = ", ".join(f"{step.name} {time(step.dur_ns)}" for step in one.steps if step.is_slow)
+        rows.append(
+            (one.rank, len(one.steps), one.found_by, one.median_ns, one.spread if len(one.steps) > 1 else None, slow)
+        )
+    return Table(
+        key="step_times",
+        title="Steps of each rank",
+        columns=(
+            _RANK, Column("steps", count), _words("found by"), Column("median", time), Column("spread", share),
+            _name("slow"),
+        ),
+        rows=tuple(rows),
+        note="Spread is the median distance from the median, over it.",
+    )  # fmt: skip
+
+
+def steps(found: Analysis) -> Table:
+    """Every step of every rank."""
+    rows = [
+        (one.rank, one.name, one.dur_ns, one.busy_ns, one.compute_ns, _marks(one.is_slow, one.may_be_cut))
+        for steps in found.steps
+        for one in steps.steps
+    ]
+    return Table(
+        key="steps",
+        title="Steps",
+        columns=(
+            _RANK, _name("step"), Column("time", time), Column("GPU busy", time), Column("compute", time), _words("")
+        ),
+        rows=tuple(rows),
+        note="On the host's clock. The window of the profiler may have cut the first and the last.",
+    )  # fmt: skip
+
+
+def _marks(is_slow: bool, may_be_cut: bool) -> str:
+    return ", ".join(word for word, holds in (("slow", is_slow), ("may be cut", may_be_cut)) if holds)
+
+
+def loaders(found: Analysis) -> Table:
+    """Waits for the DataLoader."""
+    return Table(
+        key="dataloader",
+        title="DataLoader",
+        columns=(_RANK, Column("waits", count), Column("total", time), Column("of the trace", share)),
+        rows=tuple((one.rank, one.count, one.total_ns, one.share) for one in found.dataloaders),
+    )
+
+
+def late(found: Analysis) -> Table:
+    """Ranks that were last at collectives."""
+    ranks = found.across.late if found.across else ()
+    whole = len(found.across.collectives) if found.across else 0
+    return Table(
+        key="late_ranks",
+        title="Late ranks",
+        columns=(
+            Column("late rank", words), Column("last at", lambda times: f"{times} of {whole}"),
+            Column("others waited", time), Column("behind the next", time),
+        ),
+        rows=tuple((one.rank, one.times_last, one.others_waited_ns, one.delay_ns) for one in ranks),
+        note="Collectives end together: the last rank to arrive has the shortest kernel; the others wait in theirs.",
+    )  # fmt: skip
+
+
+def collectives(found: Analysis) -> Table:
+    """Collectives that all ranks have."""
+    made = found.across.collectives if found.across else ()
+    zero = min((one.start_ns for one in made), default=0)
+    return Table(
+        key="collectives",
+        title="Collectives",
+        columns=(
+            _name("collective"), Column("at", time), Column("spread", time), Column("transfer", time),
+            Column("last rank", words), Column("bytes", _size), Column("busbw", _rate),
+        ),
+        rows=tuple(
+            (c.name, c.start_ns - zero, c.spread_ns, c.transfer_ns, c.last_rank, c.bytes, c.busbw_bytes_per_s)
+            for c in made
+        ),
+        note="Spread is from the first rank's arrival to the last one's, transfer from there to the last end; the bus"
+        " bandwidth is over the transfer alone.",
+    )  # fmt: skip
+
+
+def imbalance(found: Analysis) -> Table:
+    """How evenly ranks share steps."""
+    mean, most = Column("mean compute", time), Column("most", time)
+    return Table(
+        key="imbalance",
+        title="Balance of ranks",
+        columns=(_name("step"), mean, most, Column("busiest rank", words), Column("mean / most", share)),
+        rows=tuple(
+            (one.step, one.mean_compute_ns, one.max_compute_ns, one.busiest_rank, one.efficiency)
+            for one in found.imbalance
+        ),
+    )
+
+
+def copies(found: Analysis) -> Table:
+    """Copies and memsets by kind."""
+    rows = [
+        (one.rank, one.device, one.direction, one.host_memory, one.count, one.total_ns, one.bytes, one.bytes_per_s)
+        for one in found.copies
+    ]
+    return Table(
+        key="copies",
+        title="Copies",
+        columns=(
+            _RANK, _DEVICE, _words("copy"), _words("host memory"), Column("count", count), Column("total", time),
+            Column("bytes", _size), Column("rate", _rate),
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def launches(found: Analysis) -> Table:
+    """How the host launches."""
+    rows = [
+        (
+            one.rank, one.device, one.calls, one.events, one.untied, one.delay_median_ns, one.interval_median_ns,
+            one.short_kernels, one.short_ns, one.graph_launches, one.graph_events, one.found_empty_share,
+        )
+        for one in found.launches
+    ]  # fmt: skip
+    return Table(
+        key="launches",
+        title="Launches",
+        columns=(
+            _RANK, _DEVICE, Column("calls", count), Column("events", count), Column("without a call", count),
+            Column("delay", time), Column("interval", time), Column("short kernels", count), Column("their time", time),
+            Column("graphs", count), Column("events in graphs", count), Column("queue found empty", share),
+        ),
+        rows=tuple(rows),
+        note="Delay and interval are medians: from a call to the start on the device, and from one call to the next. A"
+        " kernel is short if it lasts less than the interval.",
+    )  # fmt: skip
