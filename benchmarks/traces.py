@@ -88,7 +88,11 @@ def main() -> None:
         seconds, peak = run([*ours, str(path)])
         show(path, "synperf", seconds, peak)
         if asked.hta:
-            theirs, their_peak = run([asked.hta, "-c", HTA, str(path.resolve())])
+            try:
+                theirs, their_peak = run([asked.hta, "-c", HTA, str(path.resolve())])
+            except subprocess.CalledProcessError:
+                print("  HTA ends with an error")
+                continue
             show(path, "HTA", theirs, their_peak)
             print(f"  {theirs / seconds:.1f} times (budget {TIMES_BUDGET}), {peak / their_peak:.2f} of its memory"
                   f" (budget {MEMORY_BUDGET:.2f})")  # fmt: skip
