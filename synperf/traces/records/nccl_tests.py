@@ -19,7 +19,10 @@ from .lines import contains, lines
 FORMAT = "nccl_tests"
 _HEADER = re.compile(r"#\s+size\s+count\s+type\s.*time\s+algbw\s+busbw")
 _HEADER_BYTES = re.compile(_HEADER.pattern.encode())
-_ROW = re.compile(r"(?:^|[:>\]\s])\s*(\d+)\s+(\d+)\s+((?!\d)\w+)((?:\s+[-\w.]+)*?)((?:\s+(?:[\d.e+-]+|N/A)){4}|(?:\s+(?:[\d.e+-]+|N/A)){8})\s*$")
+_ROW = re.compile(
+    r"(?:^|[:>\]\s])\s*(\d+)\s+(\d+)\s+((?!\d)\w+)(\s+(?!N/A)[A-Za-z]\w*)?(?:\s+-?\d+)?"  # size, count, type, redop, root
+    r"((?:\s+(?:[\d.e+-]+|N/A)){8}|(?:\s+(?:[\d.e+-]+|N/A)){4})\s*$"  # time, two bandwidths and errors, once or twice
+)
 _LOOKS = re.compile(r"(?:^|[:>\]\s])\s*\d+\s+\d+\s+(?:float|double|half|int\d*|uint\d+|bfloat16|fp8\w*|f8\w*|char)\b")
 _DEVICE = re.compile(r"#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+\S+\s+device\s+\d+\s+\[[^\]]*\]\s+(.+?)\s*$")
 _AVERAGE = re.compile(r"# Avg bus bandwidth\s*:\s*([\d.]+)")
@@ -116,10 +119,10 @@ def _row(line: str) -> Row | None:
     match = _ROW.search(line)
     if match is None or "#" in line:
         return None
-    times, middle = match[5].split(), match[4].split()
+    times, redop = match[5].split(), (match[4] or "").strip()
     return Row(
         size_bytes=int(match[1]), count=int(match[2]), type=match[3],
-        redop=middle[0] if middle and middle[0] not in ("none", "-1") and not middle[0].lstrip("-").isdecimal() else "",
+        redop="" if redop == "none" else redop,
         out_of_place=_timed(times[:4]), in_place=_timed(times[4:]) if len(times) == 8 else None,
     )  # fmt: skip
 
