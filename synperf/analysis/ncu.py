@@ -1,7 +1,7 @@
 """What hardware counters say of a kernel: what limits it, why warps stall, how it uses memory, pipes and the SM.
 
-Everything is from a report of Nsight Compute, in the names of its raw page, of its details page or of nvprof; what is not
-in the report is None, and told as not looked at. Shares are 0..1.
+Everything is from a report of Nsight Compute, in the names of its raw page, of its details page or of nvprof; what is
+not in the report is None, and told as not looked at. Shares are 0..1.
 """
 
 from __future__ import annotations
@@ -14,20 +14,34 @@ from ..traces.records.ncu_csv import KernelProfile, NcuReport
 from . import ncu_metrics
 from .finding import Finding
 from .ncu_findings import drawn
-from .ncu_quantities import Access, Conflicts, Occupancy, Pipe, Scheduler, Speed, Stall
-from .ncu_quantities import accesses, conflicts, occupancy, pipes, scheduler, speed, stalls
+from .ncu_quantities import (
+    Access,
+    Conflicts,
+    Occupancy,
+    Pipe,
+    Scheduler,
+    Speed,
+    Stall,
+    accesses,
+    conflicts,
+    occupancy,
+    pipes,
+    scheduler,
+    speed,
+    stalls,
+)
 
 _CACHES = ("l2_tex_hit_rate", "global_hit_rate", "tex_cache_hit_rate")
 _SECTIONS = {
-    "scheduler": "SchedulerStats", "stalls": "WarpStateStats", "accesses": "MemoryWorkloadAnalysis_Tables",
-    "conflicts": "MemoryWorkloadAnalysis_Tables", "pipes": "ComputeWorkloadAnalysis", "occupancy": "Occupancy",
-    "speed": "SpeedOfLight",
+    "speed": "SpeedOfLight", "scheduler": "SchedulerStats", "stalls": "WarpStateStats",
+    "accesses": "MemoryWorkloadAnalysis_Tables", "conflicts": "MemoryWorkloadAnalysis_Tables",
+    "pipes": "ComputeWorkloadAnalysis", "occupancy": "Occupancy",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """One kernel. `not_counted` are the questions that the report has no counters for, with the section that has them."""
+    """One kernel. `not_counted` are questions that the report has no counters for, with the section that has them."""
 
     kernel: str
     block: str
@@ -63,8 +77,8 @@ def _counted(profile: KernelProfile) -> Counted:
     time = profile.metric("gpu__time_duration.sum", "Duration", "gpu__time_duration.avg")
     rates = {name: found for name in _CACHES if (found := ncu_metrics.value(profile, name)) is not None}
     found = {
-        "speed": speed(profile), "scheduler": scheduler(profile), "stalls": stalls(profile), "accesses": accesses(profile),
-        "conflicts": conflicts(profile), "pipes": pipes(profile), "occupancy": occupancy(profile),
+        "speed": speed(profile), "scheduler": scheduler(profile), "stalls": stalls(profile), "pipes": pipes(profile),
+        "accesses": accesses(profile), "conflicts": conflicts(profile), "occupancy": occupancy(profile),
     }  # fmt: skip
     lanes = ncu_metrics.value(profile, "warp_execution_efficiency")
     return Counted(

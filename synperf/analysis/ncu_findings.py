@@ -46,7 +46,9 @@ def drawn(found: Mapping[str, Any], lanes: float | None) -> Iterator[Finding]:
 def _of_speed(speed: Speed | None) -> Iterator[Finding]:
     if speed is None:
         return
-    evidence = f"compute at {format_percent(speed.compute_share)}, memory at {format_percent(speed.memory_share)} of the peak"
+    evidence = (
+        f"compute at {format_percent(speed.compute_share)}, memory at {format_percent(speed.memory_share)} of the peak"
+    )
     if max(speed.compute_share, speed.memory_share) >= _HIGH:
         limit = "compute" if speed.compute_share >= speed.memory_share else "memory"
         advice = "It is near the peak: only less work helps" + (" (fusion, fewer bytes)." if limit == "memory" else ".")
@@ -61,10 +63,11 @@ def _of_speed(speed: Speed | None) -> Iterator[Finding]:
 def _of_scheduler(one: Scheduler | None) -> Iterator[Finding]:
     if one is not None and one.eligible < _ELIGIBLE:
         parts = [(one.active, "active"), (one.eligible, "eligible"), (one.issued, "issued")]
+        warps = ", ".join(f"{value:.3g} {name}" for value, name in parts if value is not None)
         yield Finding(
             title="Schedulers run out of warps that can issue: latency bound",
-            evidence=", ".join(f"{value:.3g} {name}" for value, name in parts if value is not None) + " warps a scheduler and cycle",
-            advice="Have more warps (occupancy), or more independent instructions in each; the stalls say what warps wait for.",
+            evidence=f"{warps} warps a scheduler and cycle",
+            advice="Have more warps (occupancy), or more independent instructions in each; see the stalls.",
         )  # fmt: skip
 
 
@@ -85,8 +88,8 @@ def _of_access(access: Access) -> Iterator[Finding]:
     sectors = "" if access.sectors_per_request is None else f", {access.sectors_per_request:.3g} sectors a request"
     title = f"Global {access.direction}s are not coalesced"
     advice = (
-        "Let neighbouring threads use neighbouring addresses: a structure of arrays, the fast index on threadIdx.x, aligned"
-        " rows; or go through shared memory."
+        "Let neighbouring threads use neighbouring addresses: a structure of arrays, the fast index on threadIdx.x,"
+        " aligned rows; or go through shared memory."
     )
     if access.efficiency is not None:
         if access.efficiency < _EFFICIENT:
@@ -94,7 +97,9 @@ def _of_access(access: Access) -> Iterator[Finding]:
             yield Finding(title=title, evidence=evidence, advice=advice)
     elif access.sectors_per_request is not None and access.sectors_per_request > _MOST_SECTORS:
         ideal = "4, 8 or 16 are ideal for elements of 4, 8 or 16 bytes"
-        yield Finding(title=title, evidence=f"{access.sectors_per_request:.3g} sectors a request: {ideal}", advice=advice)
+        yield Finding(
+            title=title, evidence=f"{access.sectors_per_request:.3g} sectors a request: {ideal}", advice=advice
+        )
 
 
 def _of_conflicts(one: Conflicts) -> Iterator[Finding]:
@@ -102,16 +107,18 @@ def _of_conflicts(one: Conflicts) -> Iterator[Finding]:
         ways = one.wavefronts / max(one.wavefronts - one.conflicts, 1)
         yield Finding(
             title=f"Shared-memory {one.direction}s have bank conflicts",
-            evidence=f"{format_percent(one.share)} of {one.wavefronts:,.0f} wavefronts are conflicts: {ways:.3g} times as many as needed",
-            advice="Pad rows by one element (tile[32][33], not [33][32]) or swizzle the column (col ^ row), so that the lanes"
-            " of a warp use different banks.",
+            evidence=f"{format_percent(one.share)} of {one.wavefronts:,.0f} wavefronts are conflicts:"
+            f" {ways:.3g} times as many as needed",
+            advice="Pad rows by one element (tile[32][33], not [33][32]) or swizzle the column (col ^ row), so that the"
+            " lanes of a warp use different banks.",
         )  # fmt: skip
 
 
 def _of_pipes(pipes: tuple[Pipe, ...]) -> Iterator[Finding]:
     if pipes and pipes[0].share >= _HIGH:
         yield Finding(
-            title=f"The {pipes[0].name} pipe is the limit", evidence=f"busy {format_percent(pipes[0].share)} of the active cycles",
+            title=f"The {pipes[0].name} pipe is the limit",
+            evidence=f"busy {format_percent(pipes[0].share)} of the active cycles",
             advice="Move work to another pipe, to a smaller format or to tensor cores, or do less of it.",
         )  # fmt: skip
 
@@ -129,10 +136,11 @@ def _of_occupancy(one: Occupancy | None, scheduling: Scheduler | None) -> Iterat
             advice=" ".join(_advice()["limit"][name]["advice"] for name in one.limiters),
         )  # fmt: skip
     if one.theoretical is not None and one.achieved is not None and one.theoretical - one.achieved > _OCCUPANCY_GAP:
+        achieved, theoretical = format_percent(one.achieved), format_percent(one.theoretical)
         yield Finding(
             title="SMs hold fewer warps than they could",
-            evidence=f"achieved occupancy {format_percent(one.achieved)}, theoretical {format_percent(one.theoretical)}",
-            advice="Even out CTAs, and have more of them: a last wave that is not full, unequal work and the launch cost it.",
+            evidence=f"achieved occupancy {achieved}, theoretical {theoretical}",
+            advice="Even out CTAs, and have more of them: a part-filled last wave, unequal work, launching.",
         )  # fmt: skip
 
 

@@ -80,7 +80,9 @@ def value(profile: KernelProfile, name: str) -> float | None:
     told = profile.metric(*metric.nvprof)
     if told is not None:
         return told.value
-    found = [one.value for spelling in metric.ncu if (one := profile.metric(spelling)) is not None and one.value is not None]
+    found = [
+        one.value for spelling in metric.ncu if (one := profile.metric(spelling)) is not None and one.value is not None
+    ]
     if not found or (metric.combine != "any" and len(found) < len(metric.ncu)):
         return None
     return metric.factor * _combined(metric.combine, found)

@@ -11,14 +11,17 @@ from . import ncu_metrics
 
 _COMPUTE = ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput", "SOL SM")
 _MEMORY = (
-    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput", "Mem Throughput", "SOL Memory"
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput", "Mem Throughput",
+    "SOL Memory",
 )  # fmt: skip
 _ACTIVE = ("smsp__warps_active.avg.per_cycle_active", "Active Warps Per Scheduler")
 _ELIGIBLE = ("smsp__warps_eligible.avg.per_cycle_active", "Eligible Warps Per Scheduler")
 _ELIGIBLE_SM = ("smsp__warps_eligible.sum.per_cycle_active", "eligible_warps_per_cycle")
 _ISSUED = ("smsp__issue_active.avg.per_cycle_active", "Issued Warp Per Scheduler")
 _SCHEDULERS = 4  # of an SM, in all architectures since Maxwell
-_STALL = re.compile(r"stall(?:ed)?_([a-z_]+?)(_not_issued)?(?:_per_(?:issue_active|warp_active))?(?:\.(ratio|pct|sum))?$")
+_STALL = re.compile(
+    r"stall(?:ed)?_([a-z_]+?)(_not_issued)?(?:_per_(?:issue_active|warp_active))?(?:\.(ratio|pct|sum))?$"
+)
 _SAMPLED = re.compile(r"pcsamp|latency_issue|average_warps_issue|warp_issue_stalled|smsp__average_warp_latency")
 _NO_STALL = frozenset(("selected",))  # that warp issues
 _PIPE = re.compile(r"sm__(?:inst_executed_)?pipe_(\w+?)(?:_cycles_active)?\.avg\.pct_of_peak_sustained_active$")
@@ -142,7 +145,9 @@ def _sectors(profile: KernelProfile, op: str) -> float | None:
     told = ncu_metrics.value(profile, f"g{op}_transactions_per_request")
     if told is not None:
         return told
-    parts = [_number(profile, (f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum",)) for what in ("sectors", "requests")]
+    parts = [
+        _number(profile, (f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum",)) for what in ("sectors", "requests")
+    ]
     return parts[0] / parts[1] if parts[0] is not None and parts[1] else None
 
 

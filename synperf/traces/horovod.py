@@ -1,8 +1,8 @@
 """Timelines of Horovod: what became of each tensor, from the negotiation of the ranks to the result, on the host.
 
-A tensor is a thread of the table, and each phase (`NEGOTIATE_ALLREDUCE`, `ALLREDUCE`, `NCCL_ALLREDUCE`, ...) a range that
-is named by it; marks within a negotiation say which rank was ready. Times are whole µs from the begin of the timeline,
-whose time of day newer ones say. Source: horovod/common/timeline.cc.
+A tensor is a thread of the table, and each phase (`NEGOTIATE_ALLREDUCE`, `ALLREDUCE`, `NCCL_ALLREDUCE`, ...) a range
+that is named by it; marks within a negotiation say which rank was ready. Times are whole µs from the begin of the
+timeline, whose time of day newer ones say. Source: horovod/common/timeline.cc.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
     stream = JsonEvents(Source(path, progress))
     timeline = _Timeline()
     for batch in stream.batches():
-        for event, time_ns in zip(batch, scaled([bytes(one.ts) or b"x" for one in batch], _PLACES).tolist(), strict=True):
+        for event, time_ns in zip(
+            batch, scaled([bytes(one.ts) or b"x" for one in batch], _PLACES).tolist(), strict=True
+        ):
             timeline.add(event, time_ns)
         timeline.flush()
     if not len(timeline.builder):
@@ -98,7 +100,9 @@ class _Timeline:
         """A range, or a mark where there is no end."""
         text = self.builder.texts[f"{name} {self.tensors.get(tensor, '')}".rstrip()]
         kind, dur_ns = (Kind.MARK, 0) if end_ns is None else (Kind.ANNOTATION, end_ns - start_ns)
-        self.rows.append((kind, text, start_ns, dur_ns, tensor if isinstance(tensor, int) and abs(tensor) < 2**62 else -1))
+        self.rows.append(
+            (kind, text, start_ns, dur_ns, tensor if isinstance(tensor, int) and abs(tensor) < 2**62 else -1)
+        )
 
     def flush(self) -> None:
         """Moves the rows that there are into the table."""

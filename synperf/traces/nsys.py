@@ -65,10 +65,11 @@ def _traces(path: Path, rows: Rows) -> list[Trace]:
         why = "whose tables are damaged" if tables.damaged else "without kernels, copies, calls and ranges"
         raise FileFormatError(f"{path.name}: no events can be read: it is an export of Nsight Systems {why}")
     idle = tuple(_idle_processes(built, working))
+    alone = len(working or built) == 1
     return [
         Trace(
-            source=path.name if len(working or built) == 1 else f"{path.name}, process {process & LOW_BITS}", format=FORMAT,
-            events=events, devices=devices, host=host,
+            source=path.name if alone else f"{path.name}, process {process & LOW_BITS}", format=FORMAT, events=events,
+            devices=devices, host=host,
             cautions=(*cautions, *idle, *_duplicates(duplicates)),
         )
         for process, (events, duplicates) in (working or built).items()
@@ -92,7 +93,8 @@ def _devices(tables: Tables) -> Iterator[Device]:
         for gpu, cuda, sms, memory, warp, major, minor in numbers.tolist():
             yield Device(
                 number=cuda if cuda != ABSENT else gpu, name=names.get(gpu, ""), num_sms=_some(sms),
-                dram_bytes=_some(memory), warp_size=_some(warp), compute_capability=(major, minor) if major > 0 else None,
+                dram_bytes=_some(memory), warp_size=_some(warp),
+                compute_capability=(major, minor) if major > 0 else None,
             )  # fmt: skip
 
 

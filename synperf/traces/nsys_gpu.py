@@ -25,11 +25,10 @@ _WAITS = ("Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Syn
 
 
 def kernels(rows: Rows) -> None:
-    for batch in rows.batches(
-        "CUPTI_ACTIVITY_KIND_KERNEL", (*_WHERE, "demangledName", "shortName", *_LAUNCH), "kernels"
-    ):
-        tables = rows.tables
-        names = batch.named((_OWN, _OWN + 1), lambda full, short: tables.string(full) or tables.string(short))
+    text = rows.tables.string
+    columns = (*_WHERE, "demangledName", "shortName", *_LAUNCH)
+    for batch in rows.batches("CUPTI_ACTIVITY_KIND_KERNEL", columns, "kernels"):
+        names = batch.named((_OWN, _OWN + 1), lambda full, short: text(full) or text(short))
         _geometry(batch, _add(batch, Kind.KERNEL, names), or_none(batch.own[:, _OWN + 2 :]))
 
 

@@ -86,7 +86,7 @@ def or_none(column: Column) -> Column:
 
 
 def _sole_process(tables: Tables) -> int:
-    """The process that calls the runtime, where it is one: kernels of exports without `globalPid` are of it; else -1."""
+    """The process that calls the runtime, if it is one: kernels of exports without `globalPid` are of it; else -1."""
     if "globalPid" in tables.columns("CUPTI_ACTIVITY_KIND_KERNEL"):
         return -1
     found: set[int] = set()

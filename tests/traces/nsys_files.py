@@ -8,7 +8,8 @@ GLOBAL = {100: HARDWARE | 100 << 24, 200: HARDWARE | 200 << 24}  # of processes 
 
 GPU = ("start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid")
 LAUNCH = (
-    "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "staticSharedMemory", "dynamicSharedMemory",
+    "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "staticSharedMemory",
+    "dynamicSharedMemory",
 )  # fmt: skip
 KERNELS = (*GPU, "demangledName", "shortName", *LAUNCH)
 COPIES = (*GPU, "bytes", "copyKind", "srcKind", "dstKind")

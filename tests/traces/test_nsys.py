@@ -262,7 +262,8 @@ def test_kernels_copies_and_calls_of_real_exports_equal_plain_sql(name):
 
 def short_names(path):
     """The short name of each full one, as the export has them."""
-    query = f"SELECT DISTINCT f.value, s.value FROM {KERNEL} JOIN StringIds f ON f.id = demangledName JOIN StringIds s ON s.id = shortName"
+    full, short = (f"JOIN StringIds {name} ON {name}.id = {name}Name" for name in ("demangled", "short"))
+    query = f"SELECT DISTINCT demangled.value, short.value FROM {KERNEL} {full} {short}"
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)) as file:
         return dict(file.execute(query))
 

@@ -29,9 +29,10 @@ GPU = xp.plane(
     STATS,
     [xp.stat(5, 132)],
 )
+CALL, STEP = xp.event(1, 0, 1000, xp.stat(1, 9)), xp.event(2, 0, 9_000_000, xp.stat(4, 5))
 HOST = xp.plane(
     "/host:CPU",
-    [xp.line(3, "python", 1000, xp.event(1, 0, 1000, xp.stat(1, 9)), xp.event(2, 0, 9_000_000, xp.stat(4, 5)), xp.event(3, 0, 2000), xp.event(4, 0, 2000))],
+    [xp.line(3, "python", 1000, CALL, STEP, xp.event(3, 0, 2000), xp.event(4, 0, 2000))],
     ("cuLaunchKernel", "train", "$train.py:3 main", "Execute"), STATS,
 )  # fmt: skip
 
@@ -130,10 +131,15 @@ def test_a_malformed_field_ends_its_message(data):
 
 # (kernels, sum of durations in ps, span in ps) of each GPU, by a reader of bytes that has nothing in common with ours
 JAX = {
-    0: (60, 4_000_165_000, 138_470_832_000), 1: (25, 3_345_845_000, 112_106_106_000), 2: (25, 3_524_285_000, 106_992_671_000),
-    3: (25, 3_403_364_000, 95_261_145_000), 4: (25, 3_493_365_000, 91_596_080_000), 5: (25, 3_464_884_000, 92_938_503_000),
-    6: (25, 3_403_004_000, 104_221_477_000), 7: (25, 3_502_165_000, 90_563_059_000),
-}  # fmt: skip
+    0: (60, 4_000_165_000, 138_470_832_000),
+    1: (25, 3_345_845_000, 112_106_106_000),
+    2: (25, 3_524_285_000, 106_992_671_000),
+    3: (25, 3_403_364_000, 95_261_145_000),
+    4: (25, 3_493_365_000, 91_596_080_000),
+    5: (25, 3_464_884_000, 92_938_503_000),
+    6: (25, 3_403_004_000, 104_221_477_000),
+    7: (25, 3_502_165_000, 90_563_059_000),
+}
 
 
 def test_a_real_profile_equals_sums_over_its_picoseconds():

@@ -1,7 +1,7 @@
 """What profilers and programs write that is no timeline: one format exists because its file is here.
 
-It has `recognises(head, path)` by content, and `read(path)`, which gives a result of its own type. A log may hold several:
-what a training prints of its iterations and what NCCL tells of itself.
+It has `recognises(head, path)` by content, and `read(path)`, which gives a result of its own type. A log may hold
+several: what a training prints of its iterations and what NCCL tells of itself.
 """
 
 from __future__ import annotations

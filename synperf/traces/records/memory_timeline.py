@@ -69,14 +69,17 @@ def read(path: Path) -> MemoryTimeline:
     source = Source(path)
     rows, unread = _rows(source)
     if not len(rows):
-        raise FileFormatError(f"{path.name}: no row of this memory timeline can be read; right would be 4 whole numbers")
+        raise FileFormatError(
+            f"{path.name}: no row of this memory timeline can be read; right would be 4 whole numbers"
+        )
     live = np.cumsum(rows[:, 2])
     peak = int(np.argmax(live))
     kinds, counts = np.unique(rows[:, 1], return_counts=True)
+    actions = {ACTIONS[kind]: count for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)}
     return MemoryTimeline(
-        source=path.name, entries=len(rows), actions={ACTIONS[k]: n for k, n in zip(kinds.tolist(), counts.tolist(), strict=True)},
-        peak_bytes=int(live[peak]), peak_ns=int(rows[peak, 0]), end_bytes=int(live[-1]), first_ns=int(rows[0, 0]),
-        last_ns=int(rows[-1, 0]), categories=_categories(rows, peak), cautions=tuple(damage(source, "rows", unread, len(rows))),
+        source=path.name, entries=len(rows), actions=actions, peak_bytes=int(live[peak]), peak_ns=int(rows[peak, 0]),
+        end_bytes=int(live[-1]), first_ns=int(rows[0, 0]), last_ns=int(rows[-1, 0]),
+        categories=_categories(rows, peak), cautions=tuple(damage(source, "rows", unread, len(rows))),
     )  # fmt: skip
 
 
@@ -105,6 +108,11 @@ def _categories(rows: NDArray[np.int64], peak: int) -> tuple[Category, ...]:
         here = rows[:, 3] == number
         live = np.cumsum(np.where(here, rows[:, 2], 0))
         made.append(
-            Category(name=CATEGORIES[number], entries=int(here.sum()), peak_bytes=int(live.max()), at_peak_bytes=int(live[peak]))
+            Category(
+                name=CATEGORIES[number],
+                entries=int(here.sum()),
+                peak_bytes=int(live.max()),
+                at_peak_bytes=int(live[peak]),
+            )
         )
     return tuple(sorted(made, key=lambda one: -one.at_peak_bytes))

@@ -33,7 +33,9 @@ _NUMBERED_DEVICE = re.compile(r"/\d+(?=/|$)")  # of a network: NET/IB/0/GDRDMA
 _ALGORITHMS = ("tree", "ring", "collnet direct", "collnet chain", "nvls", "nvls tree", "pat")
 _PROTOCOLS = ("ll", "ll128", "simple")
 _TOLD = 160  # letters of a warning
-_SHOWN = re.compile(r"NCCL_(ALGO|PROTO|MIN_NCHANNELS|MAX_NCHANNELS|NTHREADS|BUFFSIZE|P2P\w*|SHM\w*|NET_GDR\w*|IB_DISABLE|NVLS\w*|CROSS_NIC|CUMEM\w*)")
+_SHOWN = re.compile(
+    r"NCCL_(ALGO|PROTO|MIN_NCHANNELS|MAX_NCHANNELS|NTHREADS|BUFFSIZE|P2P\w*|SHM\w*|NET_GDR\w*|IB_DISABLE|NVLS\w*|CROSS_NIC|CUMEM\w*)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +117,15 @@ def read(path: Path) -> NcclDebug:
     if not told.lines:
         raise FileFormatError(f"{path.name}: no line of NCCL can be read")
     sizes = sorted(told.begun | told.complete)
-    found = tuple(Communicator(ranks=n, begun=max(told.begun[n], told.complete[n]), complete=told.complete[n]) for n in sizes)
+    found = tuple(
+        Communicator(ranks=n, begun=max(told.begun[n], told.complete[n]), complete=told.complete[n]) for n in sizes
+    )
     return NcclDebug(
         source=path.name, library=told.library or "NCCL", version=told.version, communicators=found,
         networks=tuple(told.networks), channels=told.channels, rings=dict(sorted(told.rings.items())),
         links=dict(told.links.most_common()), choices=_choices(told), settings=told.settings,
-        warnings=dict(told.warnings.most_common()), cautions=(*damage(source, "lines", 0, told.lines), *_cautions(told, found)),
+        warnings=dict(told.warnings.most_common()),
+        cautions=(*damage(source, "lines", 0, told.lines), *_cautions(told, found)),
     )  # fmt: skip
 
 
@@ -169,7 +174,9 @@ def _cautions(told: _Told, found: tuple[Communicator, ...]) -> Iterator[Caution]
     hung = sum(one.begun - one.complete for one in found)
     if hung:
         share = hung / sum(one.begun for one in found)
-        yield Caution(text="ranks began and did not complete: they hung, or the log ends early", count=hung, share=share)
+        yield Caution(
+            text="ranks began and did not complete: they hung, or the log ends early", count=hung, share=share
+        )
     if told.warnings:
         yield Caution(text="warnings of the library are in the log", count=told.warnings.total())
     if not told.choices:

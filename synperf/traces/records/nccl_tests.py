@@ -20,11 +20,14 @@ FORMAT = "nccl_tests"
 _HEADER = re.compile(r"#\s+size\s+count\s+type\s.*time\s+algbw\s+busbw")
 _HEADER_BYTES = re.compile(_HEADER.pattern.encode())
 _ROW = re.compile(
-    r"(?:^|[:>\]\s])\s*(\d+)\s+(\d+)\s+((?!\d)\w+)(\s+(?!N/A)[A-Za-z]\w*)?(?:\s+-?\d+)?"  # size, count, type, redop, root
+    r"(?:^|[:>\]\s])\s*(\d+)\s+(\d+)\s+((?!\d)\w+)"  # size, count, type
+    r"(\s+(?!N/A)[A-Za-z]\w*)?(?:\s+-?\d+)?"  # operation, root
     r"((?:\s+(?:[\d.e+-]+|N/A)){8}|(?:\s+(?:[\d.e+-]+|N/A)){4})\s*$"  # time, two bandwidths and errors, once or twice
 )
 _LOOKS = re.compile(r"(?:^|[:>\]\s])\s*\d+\s+\d+\s+(?:float|double|half|int\d*|uint\d+|bfloat16|fp8\w*|f8\w*|char)\b")
-_DEVICE = re.compile(r"#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+\S+\s+device\s+\d+\s+\[[^\]]*\]\s+(.+?)\s*$")
+_DEVICE = re.compile(
+    r"#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+\S+\s+device\s+\d+\s+\[[^\]]*\]\s+(.+?)\s*$"
+)
 _AVERAGE = re.compile(r"# Avg bus bandwidth\s*:\s*([\d.]+)")
 _WRONG = re.compile(r"# Out of bounds values\s*:\s*(\d+)")
 _NAME = re.compile(r"(?:Collective test starting:\s*|/|\s)(\w+)_perf\b")
@@ -161,6 +164,10 @@ def _unfinished(told: _Told, rows: list[Row]) -> Iterator[Caution]:
     if not rows:
         yield Caution(text="there is a header and no row: the run hung or was stopped")
     elif told.average is None:
-        yield Caution(text="the log ends before its average: the run hung or was stopped, and larger sizes may be missing")
+        yield Caution(
+            text="the log ends before its average: the run hung or was stopped, and larger sizes may be missing"
+        )
     if told.wrong:
-        yield Caution(text="values were wrong: the times are those of a collective that does not work", count=told.wrong)
+        yield Caution(
+            text="values were wrong: the times are those of a collective that does not work", count=told.wrong
+        )

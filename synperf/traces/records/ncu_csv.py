@@ -1,7 +1,7 @@
 """CSV of Nsight Compute in its three shapes: long (a row for each metric), wide (`--page raw`) and summary.
 
-What the program and the profiler print around the table is ignored. Values may have thousands separators and units with a
-prefix; they are told as printed, and as a number in the unit without one.
+What the program and the profiler print around the table is ignored. Values may have thousands separators and units with
+a prefix; they are told as printed, and as a number in the unit without one.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class KernelProfile:
     rules: tuple[Rule, ...]
 
     def metric(self, *names: str, unit: str | None = None) -> Metric | None:
-        """The first of these that is there with a number; of a name that comes with several units, the one in `unit`."""
+        """The first of these that is there with a number; of a name with several units, the one in `unit`."""
         wanted = [name.casefold() for name in names]
         found = [m for m in self.metrics if m.value is not None and unit in (None, m.unit)]
         by_name = {m.name.casefold(): m for m in reversed(found)}
@@ -113,7 +113,9 @@ def read(path: Path) -> NcuReport:
     if not kernels:
         raise FileFormatError(f"{path.name}: no row of this CSV of Nsight Compute can be read")
     made = tuple(_profile(one) for one in kernels.values())
-    return NcuReport(source=path.name, shape=shape, kernels=made, cautions=tuple(damage(source, "rows", unread, read_rows)))
+    return NcuReport(
+        source=path.name, shape=shape, kernels=made, cautions=tuple(damage(source, "rows", unread, read_rows))
+    )
 
 
 def _add_long(kernels: dict[tuple[str, ...], _Kernel], place: str, block: Block) -> None:
@@ -121,7 +123,9 @@ def _add_long(kernels: dict[tuple[str, ...], _Kernel], place: str, block: Block)
         one = kernels.setdefault((place, cells.get("Process ID", ""), cells.get("ID", "")), _Kernel(cells))
         if cells.get("Metric Name"):
             unit = cells.get("Metric Unit", "")
-            one.metrics.append(_metric(cells.get("Section Name", ""), cells["Metric Name"], unit, cells.get("Metric Value", "")))
+            one.metrics.append(
+                _metric(cells.get("Section Name", ""), cells["Metric Name"], unit, cells.get("Metric Value", ""))
+            )
         if cells.get("Rule Name"):
             one.rules.append(_rule(cells))
 
@@ -130,7 +134,9 @@ def _add_wide(kernels: dict[tuple[str, ...], _Kernel], place: str, block: Block)
     for number, cells in enumerate(block.rows):
         one = kernels.setdefault((place, str(number)), _Kernel(cells))
         one.metrics += [
-            _metric("", name, block.units.get(name, ""), text) for name, text in cells.items() if name not in _ABOUT and text
+            _metric("", name, block.units.get(name, ""), text)
+            for name, text in cells.items()
+            if name not in _ABOUT and text
         ]
 
 
@@ -162,7 +168,8 @@ def _rule(cells: Cells) -> Rule:
     percent, _ = scaled(printed, "")
     return Rule(
         section=cells.get("Section Name", ""), name=cells["Rule Name"], type=cells.get("Rule Type", ""),
-        text=cells.get("Rule Description", ""), speedup=None if percent is None else percent / 100, printed_speedup=printed,
+        text=cells.get("Rule Description", ""), speedup=None if percent is None else percent / 100,
+        printed_speedup=printed,
     )  # fmt: skip
 
 
@@ -172,5 +179,6 @@ def _profile(one: _Kernel) -> KernelProfile:
     return KernelProfile(
         kernel=about.get("Kernel Name", ""), block=about.get("Block Size", ""), grid=about.get("Grid Size", ""),
         device=about.get("Device", ""), compute_capability=about.get("CC", ""),
-        invocations=int(invocations) if invocations.isdecimal() else 1, metrics=tuple(one.metrics), rules=tuple(one.rules),
+        invocations=int(invocations) if invocations.isdecimal() else 1, metrics=tuple(one.metrics),
+        rules=tuple(one.rules),
     )  # fmt: skip

@@ -108,7 +108,8 @@ class _Log:
         tokens = batch * length if batch and length else None
         return Iteration(
             iteration=number, time_s=None if time_ms is None else time_ms * 1e-3,
-            flop_per_s=None if tflop is None else tflop * 1e12, samples_per_s=_number(said.get("samples per second", "")),
+            flop_per_s=None if tflop is None else tflop * 1e12,
+            samples_per_s=_number(said.get("samples per second", "")),
             tokens_per_s=tokens * 1e3 / time_ms if tokens and time_ms else None,
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ NEW = f"""# nccl-tests version 2.17.1 nccl-headers=22703 nccl-library=22703
 # Using devices
 #  Rank  0 Group  0 Pid  41 on    host1 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3
 #  Rank  1 Group  0 Pid  42 on    host1 device  1 [0000:2d:00] NVIDIA H100 80GB HBM3
-{HEADER.format(last="#wrong")}     1048576        262144     float     sum      -1    50.00   20.97   20.97      0    51.00   20.56   20.56      0
+{HEADER.format(last="#wrong")} 1048576  262144  float  sum  -1    50.00   20.97   20.97   0    51.00   20.56   20.56   0
      2097152        524288     float     sum      -1    80.00   26.21   26.21      0    81.00   25.89   25.89    N/A
 # Out of bounds values : 0 OK
 # Avg bus bandwidth    : 23.4075
@@ -87,7 +87,9 @@ def test_a_real_log_equals_its_text(name):
     assert len(found.rows) == wanted["rows"]
     assert found.avg_busbw_bytes_per_s == pytest.approx(wanted["avg_busbw_reported"] * 1e9)
     assert found.max_busbw_bytes_per_s == pytest.approx(wanted["max_busbw_out_of_place"] * 1e9)
-    assert max(row.in_place.busbw_bytes_per_s for row in found.rows) == pytest.approx(wanted["max_busbw_in_place"] * 1e9)
+    assert max(row.in_place.busbw_bytes_per_s for row in found.rows) == pytest.approx(
+        wanted["max_busbw_in_place"] * 1e9
+    )
     largest = max(found.rows, key=lambda row: row.size_bytes)
     smallest = min((row for row in found.rows if row.size_bytes), key=lambda row: row.size_bytes)
     for row, want in ((largest, wanted["largest"]), (smallest, wanted["smallest_nonzero"])):

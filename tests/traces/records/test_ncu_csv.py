@@ -5,27 +5,8 @@ import pytest
 from synperf.errors import FileFormatError
 from synperf.traces.records.ncu_csv import read
 from synperf.traces.records.ncu_units import scaled
+from tests.traces.records.samples import LONG, SUMMARY, WIDE
 from tests.traces.shared_files import real, reference
-
-LONG = """==PROF== Connected to process 12 (/home/me/app)
-the program says: "hello"
-"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description","Estimated Speedup Type","Estimated Speedup"
-"0","12","app","secret-host","gemm","1","7","(128, 1, 1)","(10, 2, 1)","0","9.0","GPU Speed Of Light Throughput","Memory Throughput","%","50.00",
-"0","12","app","secret-host","gemm","1","7","(128, 1, 1)","(10, 2, 1)","0","9.0","GPU Speed Of Light Throughput","Duration","usecond","1,234.50",
-"0","12","app","secret-host","gemm","1","7","(128, 1, 1)","(10, 2, 1)","0","9.0","Memory Workload Analysis","Memory Throughput","Gbyte/s","1.50",
-"0","12","app","secret-host","gemm","1","7","(128, 1, 1)","(10, 2, 1)","0","9.0","Occupancy","","","","Limits","OPT","It is limited, by registers.","local","12.5"
-==PROF== Disconnected
-"1","12","app","secret-host","copy","1","7","(64, 1, 1)","(1, 1, 1)","0","9.0","Launch Statistics","Registers Per Thread","register/thread","32",
-"""
-WIDE = """"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","gpu__time_duration.sum","sm__warps_active.avg.pct_of_peak_sustained_active","launch__func_cache_config"
-"","","","","","","","","","","","ms","%",""
-"0","12","app","h","gemm","1","7","(128, 1, 1)","(10, 2, 1)","0","9.0","1.5","25","CachePreferNone"
-"1","12","app","h","copy","1","7","(64, 1, 1)","(1, 1, 1)","0","9.0","2,000","n/a","CachePreferNone"
-"""
-SUMMARY = """"Process ID","Process Name","Host Name","Kernel Name","Block Size","Grid Size","Device","CC","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"
-"12","app","h","gemm","(128, 1, 1)","(10, 2, 1)","0","9.0","3","GPU Speed Of Light","Duration","nsecond","1,000","3,000","2,000"
-"12","app","h","gemm","(128, 1, 1)","(10, 2, 1)","0","9.0","3","GPU Speed Of Light","SM Frequency","cycle/nsecond","1.0","1.2","1.1"
-"""
 
 
 def written(tmp_path, text):
@@ -40,7 +21,11 @@ def test_the_long_shape_has_a_row_for_each_metric_and_rule(tmp_path):
         "long", "gemm", "(128, 1, 1)", "(10, 2, 1)", "9.0"
     )  # fmt: skip
     assert gemm.metric("Duration").value == pytest.approx(1234.5e-6)
-    assert (gemm.rules[0].name, gemm.rules[0].text, gemm.rules[0].speedup) == ("Limits", "It is limited, by registers.", 0.125)
+    assert (gemm.rules[0].name, gemm.rules[0].text, gemm.rules[0].speedup) == (
+        "Limits",
+        "It is limited, by registers.",
+        0.125,
+    )
     assert copy.metric("Registers Per Thread").value == 32
     assert found.cautions == ()
 
@@ -83,14 +68,32 @@ def test_a_header_alone_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("printed", "unit", "value", "base"),
     [
-        ("1,234.5", "usecond", 1234.5e-6, "s"), ("7", "nsecond", 7e-9, "s"), ("7", "ns", 7e-9, "s"), ("7", "ms", 7e-3, "s"),
-        ("2", "Gbyte/second", 2e9, "B/s"), ("2", "Gbyte/s", 2e9, "B/s"), ("3", "Mbyte", 3e6, "B"), ("4", "Kbyte/block", 4e3, "B/block"),
-        ("5", "byte/block", 5, "B/block"), ("1.5", "Ghz", 1.5e9, "Hz"), ("1.5", "cycle/nsecond", 1.5e9, "cycle/s"), ("9", "hz", 9, "Hz"),
-        ("50", "%", 0.5, ""), ("0.7", "inst/cycle", 0.7, "inst/cycle"), ("2", "Minst", 2e6, "inst"), ("3", "register/thread", 3, "register/thread"),
-        ("n/a", "%", None, ""), ("nan", "s", None, "s"), ("(!) nan", "s", None, "s"), ("PolicySpread", "", None, ""), ("1", "msecond", 1e-3, "s"),
-        ("8", "warp", 8, "warp"), ("1", "block", 1, "block"), ("1", "SM", 1, "SM"),
+        ("1,234.5", "usecond", 1234.5e-6, "s"),
+        ("7", "nsecond", 7e-9, "s"),
+        ("7", "ns", 7e-9, "s"),
+        ("7", "ms", 7e-3, "s"),
+        ("2", "Gbyte/second", 2e9, "B/s"),
+        ("2", "Gbyte/s", 2e9, "B/s"),
+        ("3", "Mbyte", 3e6, "B"),
+        ("4", "Kbyte/block", 4e3, "B/block"),
+        ("5", "byte/block", 5, "B/block"),
+        ("1.5", "Ghz", 1.5e9, "Hz"),
+        ("1.5", "cycle/nsecond", 1.5e9, "cycle/s"),
+        ("9", "hz", 9, "Hz"),
+        ("50", "%", 0.5, ""),
+        ("0.7", "inst/cycle", 0.7, "inst/cycle"),
+        ("2", "Minst", 2e6, "inst"),
+        ("3", "register/thread", 3, "register/thread"),
+        ("n/a", "%", None, ""),
+        ("nan", "s", None, "s"),
+        ("(!) nan", "s", None, "s"),
+        ("PolicySpread", "", None, ""),
+        ("1", "msecond", 1e-3, "s"),
+        ("8", "warp", 8, "warp"),
+        ("1", "block", 1, "block"),
+        ("1", "SM", 1, "SM"),
     ],
-)  # fmt: skip
+)
 def test_units_lose_their_prefix(printed, unit, value, base):
     found, kept = scaled(printed, unit)
     assert kept == base

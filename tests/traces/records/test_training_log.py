@@ -4,21 +4,8 @@ import pytest
 
 from synperf.errors import FileFormatError
 from synperf.traces.records.training_log import read
+from tests.traces.records.samples import DEEPSPEED, MEGATRON, TITAN
 from tests.traces.shared_files import real, reference
-
-MEGATRON = """node1:   seq_length ...................................... 4096
- [2024-05-01 12:00:00] iteration        1/       3 | consumed samples:  256 | elapsed time per iteration (ms): 9000.0 | throughput per GPU (TFLOP/s/GPU): 200.0 | learning rate: 1.0E-4 | global batch size:   256 | lm loss: 1.0E+01 |
-[Rank 0] (after 1 iterations) memory (MB) | allocated: 100.0 | max allocated: 2000.0 | reserved: 2500.0 | max reserved: 2500.0
- [2024-05-01 12:00:05] iteration        2/       3 | consumed samples:  512 | elapsed time per iteration (ms): 5120.0 | throughput per GPU (TFLOP/s/GPU): 410.5 | learning rate: 1.0E-4 | global batch size:   256 | lm loss: 1.0E+01 |
- [2024-05-01 12:00:10] iteration        3/       3 | consumed samples:  768 | elapsed time per iteration (ms): 5000.0 | throughput per GPU (TFLOP/s/GPU): 420.0 | learning rate: 1.0E-4 | global batch size:   256 | lm loss: 1.0E+01 |
-"""
-TITAN = """[rank0]:[titan] 2025-06-16 22:30:50,322 - root - INFO - \x1b[31mstep: 10 \x1b[32m loss:  6.1384 \x1b[33m grad_norm:  0.8 \x1b[34m memory: 49.50GiB(52.28%) \x1b[35m tps: 5,856 \x1b[36m tflops: 339.16 \x1b[37m mfu: 34.29%
-[rank1]:[titan] 2025-06-16 22:30:50,322 - root - INFO - step: 10  loss:  6.1384  memory: 40.00GiB(42.28%)  tps: 5,000  tflops: 300.00  mfu: 30.00%
-[rank0]:2024-04-22 - root - INFO - step: 20  loss:  6.0  memory: 50.00GiB(53.00%)  wps: 6,000  mfu: 35.00%
-"""
-DEEPSPEED = """[2023-11-29 08:55:00,932] [INFO] [timer.py:260:stop] epoch=0/micro_step=3/global_step=3, RunningAvgSamplesPerSec=291.6, CurrSamplesPerSec=300.5, MemAllocated=17.54GB, MaxMemAllocated=64.0GB
-[2023-11-29 08:56:00,932] [INFO] [timer.py:181:stop] 0/40, RunningAvgSamplesPerSec=33.2, CurrSamplesPerSec=33.5, MemAllocated=4.34GB, MaxMemAllocated=14.3GB
-"""
 
 
 def written(tmp_path, text):
