@@ -11,27 +11,10 @@ from dataclasses import dataclass
 
 from ..traces.events import Caution
 from ..traces.records.ncu_csv import KernelProfile, NcuReport
-from . import ncu_metrics
 from .finding import Finding
 from .ncu_findings import drawn
-from .ncu_quantities import (
-    Access,
-    Conflicts,
-    Occupancy,
-    Pipe,
-    Scheduler,
-    Speed,
-    Stall,
-    accesses,
-    conflicts,
-    occupancy,
-    pipes,
-    scheduler,
-    speed,
-    stalls,
-)
+from .ncu_quantities import Counters, counters
 
-_CACHES = ("l2_tex_hit_rate", "global_hit_rate", "tex_cache_hit_rate")
 _SECTIONS = {
     "speed": "SpeedOfLight", "scheduler": "SchedulerStats", "stalls": "WarpStateStats",
     "accesses": "MemoryWorkloadAnalysis_Tables", "conflicts": "MemoryWorkloadAnalysis_Tables",
@@ -48,15 +31,7 @@ class Counted:
     grid: str
     invocations: int
     time_s: float | None
-    speed: Speed | None
-    scheduler: Scheduler | None
-    stalls: tuple[Stall, ...]
-    accesses: tuple[Access, ...]
-    conflicts: tuple[Conflicts, ...]
-    pipes: tuple[Pipe, ...]
-    occupancy: Occupancy | None
-    hit_rates: dict[str, float]
-    lanes_share: float | None  # threads active in an instruction, of a warp
+    counters: Counters
     findings: tuple[Finding, ...]
     not_counted: tuple[str, ...]
 
@@ -75,20 +50,15 @@ def analyze_counters(report: NcuReport) -> NcuAnalysis:
 
 def _counted(profile: KernelProfile) -> Counted:
     time = profile.metric("gpu__time_duration.sum", "Duration", "gpu__time_duration.avg")
-    rates = {name: found for name in _CACHES if (found := ncu_metrics.value(profile, name)) is not None}
-    found = {
-        "speed": speed(profile), "scheduler": scheduler(profile), "stalls": stalls(profile), "pipes": pipes(profile),
-        "accesses": accesses(profile), "conflicts": conflicts(profile), "occupancy": occupancy(profile),
-    }  # fmt: skip
-    lanes = ncu_metrics.value(profile, "warp_execution_efficiency")
+    found = counters(profile)
     return Counted(
         kernel=profile.kernel, block=profile.block, grid=profile.grid, invocations=profile.invocations,
-        time_s=None if time is None else time.value, hit_rates=rates, lanes_share=lanes,
-        findings=tuple(drawn(found, lanes)), not_counted=tuple(_not_counted(found)), **found,
+        time_s=None if time is None else time.value, counters=found, findings=tuple(drawn(found)),
+        not_counted=tuple(_not_counted(found)),
     )  # fmt: skip
 
 
-def _not_counted(found: dict[str, object]) -> Iterator[str]:
+def _not_counted(found: Counters) -> Iterator[str]:
     for name, section in _SECTIONS.items():
-        if not found[name]:
+        if not getattr(found, name):
             yield f"{name}: right would be --section {section}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ..units import format_percent
 from .finding import Finding
-from .ncu_quantities import Access, Conflicts, Occupancy, Pipe, Scheduler, Speed, Stall
+from .ncu_quantities import Access, Conflicts, Counters, Occupancy, Pipe, Scheduler, Speed, Stall
 
 _FILE = Path(__file__).parent / "ncu_advice.toml"
 _HIGH, _LOW = 0.8, 0.6  # of a peak: near it, and far from it, as Nsight Compute's own rules have them
@@ -29,18 +28,18 @@ def _advice() -> dict[str, dict[str, dict[str, str]]]:
         return tomllib.load(file)
 
 
-def drawn(found: Mapping[str, Any], lanes: float | None) -> Iterator[Finding]:
+def drawn(found: Counters) -> Iterator[Finding]:
     """The findings of a kernel, the broadest first."""
-    yield from _of_speed(found["speed"])
-    yield from _of_scheduler(found["scheduler"])
-    yield from _of_stalls(found["stalls"], found["scheduler"])
-    for access in found["accesses"]:
+    yield from _of_speed(found.speed)
+    yield from _of_scheduler(found.scheduler)
+    yield from _of_stalls(found.stalls, found.scheduler)
+    for access in found.accesses:
         yield from _of_access(access)
-    for conflicts in found["conflicts"]:
+    for conflicts in found.conflicts:
         yield from _of_conflicts(conflicts)
-    yield from _of_pipes(found["pipes"])
-    yield from _of_occupancy(found["occupancy"], found["scheduler"])
-    yield from _of_lanes(lanes)
+    yield from _of_pipes(found.pipes)
+    yield from _of_occupancy(found.occupancy, found.scheduler)
+    yield from _of_lanes(found.lanes_share)
 
 
 def _of_speed(speed: Speed | None) -> Iterator[Finding]:

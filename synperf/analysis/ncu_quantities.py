@@ -36,6 +36,7 @@ _THEORETICAL = ("sm__maximum_warps_per_active_cycle_pct", "Theoretical Occupancy
 _ACHIEVED = ("sm__warps_active.avg.pct_of_peak_sustained_active", "Achieved Occupancy", "achieved_occupancy")
 _DIRECTIONS = {"load": "ld", "store": "st"}
 _SECTOR_BYTES = 32
+_CACHES = ("l2_tex_hit_rate", "global_hit_rate", "tex_cache_hit_rate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,31 @@ class Occupancy:
     achieved: float | None
     limits: dict[str, int]
     limiters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """All quantities of a kernel; `lanes_share` are the threads of a warp that are active in an instruction."""
+
+    speed: Speed | None
+    scheduler: Scheduler | None
+    stalls: tuple[Stall, ...]
+    accesses: tuple[Access, ...]
+    conflicts: tuple[Conflicts, ...]
+    pipes: tuple[Pipe, ...]
+    occupancy: Occupancy | None
+    hit_rates: dict[str, float]
+    lanes_share: float | None
+
+
+def counters(profile: KernelProfile) -> Counters:
+    """What the report has of each."""
+    rates = {name: found for name in _CACHES if (found := ncu_metrics.value(profile, name)) is not None}
+    return Counters(
+        speed=speed(profile), scheduler=scheduler(profile), stalls=stalls(profile), accesses=accesses(profile),
+        conflicts=conflicts(profile), pipes=pipes(profile), occupancy=occupancy(profile), hit_rates=rates,
+        lanes_share=ncu_metrics.value(profile, "warp_execution_efficiency"),
+    )  # fmt: skip
 
 
 def _number(profile: KernelProfile, names: tuple[str, ...], unit: str | None = None) -> float | None:

@@ -67,40 +67,41 @@ def _kernel(one: Counted) -> Iterator[str]:
 
 
 def _numbers(one: Counted) -> Iterator[tuple[str, str]]:
+    found = one.counters
     yield "launch", " of ".join(part for part in (one.grid, one.block) if part)
     yield "time", "" if one.time_s is None else format_time(one.time_s)
-    if one.speed is not None:
+    if found.speed is not None:
         yield (
             "of peak",
-            f"compute {format_percent(one.speed.compute_share)}, memory {format_percent(one.speed.memory_share)}",
+            f"compute {format_percent(found.speed.compute_share)}, memory {format_percent(found.speed.memory_share)}",
         )
-    if one.occupancy is not None:
-        known = [("theoretical", one.occupancy.theoretical), ("achieved", one.occupancy.achieved)]
-        limited = f"; limited by {' and '.join(one.occupancy.limiters)}" if one.occupancy.limiters else ""
+    if found.occupancy is not None:
+        known = [("theoretical", found.occupancy.theoretical), ("achieved", found.occupancy.achieved)]
+        limited = f"; limited by {' and '.join(found.occupancy.limiters)}" if found.occupancy.limiters else ""
         yield "occupancy", _shares(known) + limited
-    if one.scheduler is not None:
+    if found.scheduler is not None:
         known = [
-            ("active", one.scheduler.active),
-            ("eligible", one.scheduler.eligible),
-            ("issued", one.scheduler.issued),
+            ("active", found.scheduler.active),
+            ("eligible", found.scheduler.eligible),
+            ("issued", found.scheduler.issued),
         ]
         yield (
             "scheduler",
             ", ".join(f"{value:.3g} {name}" for name, value in known if value is not None) + " warps a cycle",
         )
-    yield "stalls", _shares([(stall.reason, stall.share) for stall in one.stalls[:_STALLS]])
-    for access in one.accesses:
+    yield "stalls", _shares([(stall.reason, stall.share) for stall in found.stalls[:_STALLS]])
+    for access in found.accesses:
         sectors = "" if access.sectors_per_request is None else f"{access.sectors_per_request:.3g} sectors a request"
         used = "" if access.efficiency is None else f"{format_percent(access.efficiency)} of the bytes used"
         yield f"global {access.direction}s", ", ".join(part for part in (sectors, used) if part)
-    for conflicts in one.conflicts:
+    for conflicts in found.conflicts:
         yield (
             f"shared {conflicts.direction}s",
             f"{format_percent(conflicts.share)} of the wavefronts are bank conflicts",
         )
-    yield "pipes", _shares([(pipe.name, pipe.share) for pipe in one.pipes[:_STALLS]])
-    yield "hit rates", _shares(list(one.hit_rates.items()))
-    yield "lanes", "" if one.lanes_share is None else f"{format_percent(one.lanes_share)} of a warp active"
+    yield "pipes", _shares([(pipe.name, pipe.share) for pipe in found.pipes[:_STALLS]])
+    yield "hit rates", _shares(list(found.hit_rates.items()))
+    yield "lanes", "" if found.lanes_share is None else f"{format_percent(found.lanes_share)} of a warp active"
 
 
 def _shares(named: Sequence[tuple[str, float | None]]) -> str:
@@ -147,10 +148,11 @@ def _(one: NcclTests) -> Iterator[str]:
 
 def _timed(one: Timed) -> tuple[str, str, str]:
     time = "" if one.time_s is None else format_time(one.time_s)
-    rates = (
-        "" if rate is None else format_quantity(rate, "B/s") for rate in (one.algbw_bytes_per_s, one.busbw_bytes_per_s)
-    )
-    return (time, *rates)
+    return time, _rate(one.algbw_bytes_per_s), _rate(one.busbw_bytes_per_s)
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else format_quantity(value, "B/s")
 
 
 @_parts.register

@@ -41,7 +41,7 @@ def nvtx(rows: Rows) -> None:
     """Ranges and marks; those of PyTorch's `emit_nvtx` are operators."""
     for batch in _events(rows):
         said = zip(batch.texts, batch.own[:, _TEXT].tolist(), strict=True)
-        texts = [text if text is not None else rows.tables.string(number) for text, number in said]
+        texts = [text if isinstance(text, str) else rows.tables.string(number) for text, number in said]
         found = [_OPERATOR.match(text) for text in texts]
         names = [match[1] if match else text for match, text in zip(found, texts, strict=True)]
         is_operator = np.array([match is not None for match in found], dtype=bool)

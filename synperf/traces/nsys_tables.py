@@ -65,14 +65,17 @@ class Tables:
     def rows(self, table: str, columns: Sequence[str], text: str = "") -> Iterator[tuple[Column, list[str | None]]]:
         """Whole numbers of these columns, ABSENT where there is none, and the text of one more, batch by batch."""
         there = self.columns(table)
-        if not there:
+        picked = [name for name in (*columns, text) if name in there]
+        if not picked:
             return
-        picked = [_whole(name) if name in there else str(ABSENT) for name in columns]
-        picked.append(_quoted(text) if text in there else "NULL")
-        query = f"SELECT {', '.join(picked)} FROM {_quoted(self._names[table])}"
-        found = self._found(table, query)
+        places = [columns.index(name) for name in picked if name != text]
+        found = self._found(table, f"SELECT {', '.join(map(_quoted, picked))} FROM {_quoted(self._names[table])}")
         while batch := list(islice(found, _BATCH)):
-            yield np.array([row[:-1] for row in batch], dtype=np.int64), [row[-1] for row in batch]
+            numbers = np.full((len(batch), len(columns)), ABSENT)
+            values = list(zip(*batch, strict=True))
+            for place, column in zip(places, values, strict=False):
+                numbers[:, place] = _whole(column)
+            yield numbers, list(values[-1]) if text in there else [None] * len(batch)
 
     def _found(self, table: str, query: str) -> Iterator[tuple[Any, ...]]:
         """The rows, up to where the file is damaged."""
@@ -114,5 +117,9 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _whole(name: str) -> str:
-    return f"CASE WHEN typeof({_quoted(name)}) = 'integer' THEN {_quoted(name)} ELSE {ABSENT} END"
+def _whole(column: Sequence[Any]) -> Any:
+    """The numbers of a column; a value that is none, or a fraction that no number of 64 bits holds, is ABSENT."""
+    try:
+        return np.array(column, dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        return [value if isinstance(value, int) else ABSENT for value in column]

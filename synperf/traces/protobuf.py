@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5
-_FIXED = {FIXED_64: 8, FIXED_32: 4}
+_LENGTHS = {FIXED_64: 8, FIXED_32: 4, BYTES: 0}  # in bytes; that of the last stands before it
 _LONGEST = 10  # bytes of a varint
 _SIGN, _WHOLE = 1 << 63, 1 << 64
 Value = int | memoryview
@@ -30,23 +30,32 @@ def fields(data: memoryview, damage: Damage) -> Iterator[tuple[int, Value]]:
     """
     place, end = 0, len(data)
     while place < end:
-        begin = place
-        key, place = _varint(data, place)
+        begin, key = place, data[place]
+        place += 1
+        if key > 127:
+            key, place = _varint(data, begin)
         kind = key & 7
-        if kind == VARINT:
-            value, place = _varint(data, place)
-            if place > 0 and key >= 0:
-                yield key >> 3, value
-                continue
-        elif kind in _FIXED or kind == BYTES:
-            length, place = (_FIXED[kind], place) if kind in _FIXED else _varint(data, place)
-            if place > 0:
-                damage.is_cut |= place + length > end
-                yield key >> 3, data[place : place + length]
-                place += length
-                continue
-        damage.bytes += end - begin
-        return
+        if kind == VARINT and 0 < place < end and data[place] < 128:
+            yield key >> 3, data[place]
+            place += 1
+        elif kind == VARINT and (found := _varint(data, place))[1] > 0:
+            yield key >> 3, found[0]
+            place = found[1]
+        elif (length_at := _length(data, kind, place))[1] > 0:
+            length, place = length_at
+            damage.is_cut |= place + length > end
+            yield key >> 3, data[place : place + length]
+            place += length
+        else:
+            damage.bytes += end - begin
+            return
+
+
+def _length(data: memoryview, kind: int, place: int) -> tuple[int, int]:
+    """How long a field of that kind is, and where it begins; (-1, -1) where there is none."""
+    if place < 0 or kind not in _LENGTHS:
+        return -1, -1
+    return _varint(data, place) if kind == BYTES else (_LENGTHS[kind], place)
 
 
 def _varint(data: memoryview, place: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from math import nan
 from typing import Any
 
@@ -147,13 +148,19 @@ def _number(stats: dict[str, Stat], name: str) -> int:
 
 def _details(stats: dict[str, Stat], name: str) -> dict[str, str]:
     """`regs:32 grid:16,1,1` by keys."""
-    return dict(_DETAIL.findall(str(stats.get(name, ""))))
+    return _by_keys(str(stats[name])) if name in stats else {}
+
+
+@lru_cache(maxsize=1024)
+def _by_keys(text: str) -> dict[str, str]:
+    return dict(_DETAIL.findall(text))
 
 
 def _whole(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) < 19 else -1  # 19 digits may not be held by 64 bits
 
 
+@lru_cache(maxsize=1024)
 def _extent(text: str | None) -> list[int]:
     found = [_whole(part) for part in (text or "").split(",")]
     return found if len(found) == 3 else [-1, -1, -1]

@@ -40,12 +40,12 @@ def test_one_eligible_warp_is_enough():
 
 
 def test_eligible_warps_of_an_sm_are_those_of_four_schedulers():
-    assert counted(eligible_warps_per_cycle=2.4).scheduler.eligible == pytest.approx(0.6)
+    assert counted(eligible_warps_per_cycle=2.4).counters.scheduler.eligible == pytest.approx(0.6)
 
 
 def test_stalls_are_shares_of_all_but_the_warp_that_issues():
     found = counted(**{STALL.format("long_scoreboard"): 6.0, STALL.format("wait"): 2.0, STALL.format("selected"): 1.0})
-    assert [(s.reason, s.share) for s in found.stalls] == [("long_scoreboard", 0.75), ("wait", 0.25)]
+    assert [(s.reason, s.share) for s in found.counters.stalls] == [("long_scoreboard", 0.75), ("wait", 0.25)]
     (finding,) = found.findings
     assert "waits for data from global" in finding.title
     assert "Coalesce" in finding.advice
@@ -60,7 +60,7 @@ def test_stalls_are_shares_of_all_but_the_warp_that_issues():
 )  # fmt: skip
 @pytest.mark.parametrize("reason", ["long_scoreboard", "no_instruction", "math_pipe_throttle", "barrier"])
 def test_stalls_are_read_in_every_spelling(spelling, reason):
-    assert [s.reason for s in counted(**{spelling.format(reason): 3.0}).stalls] == [reason]
+    assert [s.reason for s in counted(**{spelling.format(reason): 3.0}).counters.stalls] == [reason]
 
 
 def test_stalls_do_not_matter_where_schedulers_issue():
@@ -82,12 +82,12 @@ def test_sectors_per_request_come_from_their_sums_too():
     sums = {
         f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum": count for what, count in (("sectors", 40), ("requests", 10))
     }
-    assert counted(**sums).accesses[0].sectors_per_request == 4
+    assert counted(**sums).counters.accesses[0].sectors_per_request == 4
 
 
 def test_bank_conflicts_are_a_share_of_the_wavefronts():
     found = counted(**{WAVES: 3200, CONFLICTS: 3100})
-    assert found.conflicts[0].share == 3100 / 3200
+    assert found.counters.conflicts[0].share == 3100 / 3200
     assert "32 times as many" in found.findings[0].evidence
     assert "tile[32][33], not [33][32]" in found.findings[0].advice
     assert titles(**{WAVES: 3200, CONFLICTS: 100}) == []
@@ -97,14 +97,14 @@ def test_the_busiest_pipe_is_the_limit_from_80_percent_on():
     tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
     fma = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"
     found = counted(**{tensor: 0.85, fma: 0.3})
-    assert [(pipe.name, pipe.share) for pipe in found.pipes] == [("tensor", 0.85), ("fma", 0.3)]
+    assert [(pipe.name, pipe.share) for pipe in found.counters.pipes] == [("tensor", 0.85), ("fma", 0.3)]
     assert [f.title for f in found.findings] == ["The tensor pipe is the limit"]
     assert titles(**{tensor: 0.79}) == []
 
 
 def test_all_tied_resources_limit_the_occupancy():
     found = counted(**limits(blocks=32, registers=2, shared_mem=2, warps=8), **{"Theoretical Occupancy": 0.5})
-    assert found.occupancy.limiters == ("registers", "shared memory")
+    assert found.counters.occupancy.limiters == ("registers", "shared memory")
     assert found.findings[0].title == "Occupancy is limited by registers and shared memory"
     assert "maxrregcount" in found.findings[0].advice
 
@@ -152,8 +152,11 @@ def test_a_real_report_names_the_limiters_that_nsight_compute_names():
     wanted = reference("ncu")["cublaslt_fp8_gemm_sm100.ncu.log"]["rules"]
     (kernel,) = analyze_counters(read(real("ncu/cublaslt_fp8_gemm_sm100.ncu.log"))).kernels
     assert ["Occupancy", "TheoreticalOccupancy", "OPT", "81.25"] in wanted  # its text: registers, and shared memory
-    assert kernel.occupancy.limiters == ("registers", "shared memory")
-    assert (kernel.occupancy.theoretical, kernel.occupancy.achieved) == (0.1875, pytest.approx(0.1553))
+    assert kernel.counters.occupancy.limiters == ("registers", "shared memory")
+    assert (kernel.counters.occupancy.theoretical, kernel.counters.occupancy.achieved) == (
+        0.1875,
+        pytest.approx(0.1553),
+    )
     assert [f.title for f in kernel.findings] == [
         "The kernel is limited by latency, neither by compute nor by memory",
         "Occupancy is limited by registers and shared memory",

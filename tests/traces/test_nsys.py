@@ -94,12 +94,13 @@ def test_nvtx_has_ranges_marks_registered_texts_and_operators_of_pytorch(tmp_pat
         (1, 2, 60, None, thread, 4, 0),
         (3, None, 34, "here", thread, None, 0),
         (4, None, 59, "never closed", thread, None, 0),
+        (5, 6, 59, 77, thread, 4, 0),
         (0, None, 75, "a domain", thread, None, 0),
     ]
     trace = one(nsys.write(tmp_path / "a", **{KERNEL: (nsys.KERNELS, [nsys.kernel(0, 9)]), NVTX: (nsys.NVTX, rows)}))
     assert texts(trace, Kind.OPERATOR) == ["aten::mm"]
     assert [trace.events.names[dims] for dims in trace.events.arguments.dims] == ["[[2, 3], [3, 4]]"]
-    assert texts(trace, Kind.ANNOTATION) == ["marked"]
+    assert texts(trace, Kind.ANNOTATION) == ["marked", "marked"]
     assert texts(trace, Kind.MARK) == ["here"]
     assert cautions(trace) == {"NVTX ranges without a begin or an end left out": 1}
 

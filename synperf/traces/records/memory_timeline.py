@@ -24,7 +24,7 @@ CATEGORIES = (
     "parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"
 )  # fmt: skip
 _BEGINS = re.compile(rb"\s*\[\s*\[\s*-?\d+\s*,\s*[1-4]\s*,\s*-?\d+\s*,\s*[0-7]\s*\]")
-_ROW = re.compile(rb"\[\s*(-?\d{1,18}|-?\d{19})\s*,\s*([1-4])\s*,\s*(-?\d{1,18})\s*,\s*([0-7])\s*\]")
+_ROW = re.compile(rb"\[\s*(-?[1-8]?\d{1,18})\s*,\s*([1-4])\s*,\s*(-?\d{1,18})\s*,\s*([0-7])\s*\]")
 _BETWEEN = re.compile(rb"[\s,\[\]]+")
 _LONGEST = 2**10  # bytes of a row
 

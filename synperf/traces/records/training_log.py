@@ -128,7 +128,7 @@ class _Log:
             said = dict(_PAIR.findall(match[1]))
             self._peak(_number(said.get("max allocated", said.get("allocated", ""))), _MIB)
         elif match := _DEEPSPEED_MEMORY.search(line):
-            self._peak(_number(match[1] or match[2]), _GIB)
+            self._peak(_number(str(match[1] or match[2])), _GIB)
 
     def _peak(self, value: float | None, unit: int) -> None:
         if value is not None:

@@ -41,6 +41,11 @@ def test_a_timeline_cut_within_a_row_says_so(tmp_path):
     assert (found.end_bytes, found.cautions[0].count) == (170, 1)
 
 
+def test_a_number_that_64_bits_do_not_hold_is_no_row(tmp_path):
+    found = written(tmp_path, ROWS[:-1] + ", [9999999999999999999, 2, 5, 5], [10, 2, 9999999999999999999, 5]]")
+    assert (found.peak_bytes, found.cautions[0].count) == (170, 2)
+
+
 def test_a_timeline_without_rows_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match="no row of this memory timeline"):
         written(tmp_path, "[[1, 2]]")
