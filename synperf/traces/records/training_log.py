@@ -125,7 +125,7 @@ class _Log:
 
     def _memory(self, line: str) -> None:
         if match := _MEMORY.search(line):
-            said = dict(_PAIR.findall(match[1]))
+            said: dict[str, str] = dict(_PAIR.findall(match[1]))
             self._peak(_number(said.get("max allocated", said.get("allocated", ""))), _MIB)
         elif match := _DEEPSPEED_MEMORY.search(line):
             self._peak(_number(str(match[1] or match[2])), _GIB)
