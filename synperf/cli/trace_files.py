@@ -61,7 +61,9 @@ class Files:
         }  # fmt: skip
         found = next((option for option, value in asked.items() if value), None)
         if found is not None:
-            raise FieldError(f"{found}: {path.name} is no timeline, and is text or --json only; right would be without it")
+            raise FieldError(
+                f"{found}: {path.name} is no timeline, and is text or --json only; right would be without it"
+            )
 
     @contextmanager
     def written(self, traces: Sequence[Trace], found: Analysis) -> Iterator[None]:

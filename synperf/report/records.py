@@ -14,7 +14,7 @@ from ..traces.records.nccl_tests import NcclTests, Timed
 from ..traces.records.training_log import Iteration, TrainingLog
 from ..units import format_percent, format_quantity, format_time
 from .jsonout import plain
-from .text import counted, labelled, paragraphs, section, table
+from .text import counted, labelled, paragraphs, printable, section, table
 
 _ROWS = 12  # of a table on the first screen
 _KERNELS = 6
@@ -28,7 +28,8 @@ def to_dict(found: Sequence[Any]) -> dict[str, Any]:
 
 def to_text(found: Sequence[Any]) -> str:
     """One screen for each: warnings, then numbers, then what to do."""
-    return paragraphs(*(part for one in found for part in _parts(one)))
+    text = paragraphs(*(part for one in found for part in _parts(one)))
+    return "\n".join(map(printable, text.split("\n")))
 
 
 @singledispatch
