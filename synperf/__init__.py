@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .serving.answer import Forecast
     from .serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch
     from .traces import Trace, read_trace
+    from .traces.records import read_records
 
 __all__ = [
     "GPU",
@@ -101,6 +102,7 @@ __all__ = [
     "parse_call",
     "predict",
     "predict_file",
+    "read_records",
     "read_trace",
     "tile_profile",
     "what_if",
@@ -140,6 +142,7 @@ _HOMES = {
     "serving.answer": ("Forecast",),
     "serving.workload": ("ClosedLoop", "OpenLoop", "RequestTrace", "StaticBatch"),
     "traces": ("Trace", "read_trace"),
+    "traces.records": ("read_records",),
 }
 _ROOMS = ("hardware", "models")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

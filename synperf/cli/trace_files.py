@@ -49,6 +49,22 @@ class Files:
         if self.perfetto is None and self.part != Part():
             raise FieldError("slice, rank, stream: they choose what --perfetto FILE has; right would be with it")
 
+    def require_none(self, path: Path) -> None:
+        """Checks that nothing of it is asked for, of what is no timeline.
+
+        Raises:
+            FieldError: something is.
+        """
+        asked = {
+            "html": self.html, "markdown": self.markdown, "csv": self.csv, "perfetto": self.perfetto,
+            "redact": self.is_redacted,
+        }  # fmt: skip
+        found = next((option for option, value in asked.items() if value), None)
+        if found is not None:
+            raise FieldError(
+                f"{found}: {path.name} is no timeline, and is text or --json only; right would be without it"
+            )
+
     @contextmanager
     def written(self, traces: Sequence[Trace], found: Analysis) -> Iterator[None]:
         """Writes all files, which get their names when the block is done."""

@@ -1,7 +1,8 @@
 """Readers of traces: one exists because its file is in this folder and has `recognises` and `read`.
 
 `recognises(head, path)` says by the first bytes, unpacked, whether the file is of its format; `read(path, progress)`
-gives its traces, one for each rank. Every format has its own content: no two readers recognise one file.
+gives its traces, one for each rank. Every format has its own content; where two readers know a file, which is so for
+JSON, the first by name reads it. What is no timeline is in `records`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from pkgutil import iter_modules
 from typing import Any
 
 from ..errors import FileFormatError
+from . import records
 from .events import Trace
 from .sources import Progress, Source
 from .unknown import describe
 
-__all__ = ["Progress", "Trace", "formats", "read_trace"]
+__all__ = ["Progress", "Trace", "formats", "read_trace", "recognised"]
 
 
 @cache
@@ -32,6 +34,12 @@ def formats() -> tuple[str, ...]:
     return tuple(_readers())
 
 
+def recognised(path: Path) -> str | None:
+    """The name of the format of a file, None where it is of none that is a timeline."""
+    head = Source(path).head()
+    return next((name for name, module in _readers().items() if module.recognises(head, path)), None)
+
+
 def read_trace(path: str | Path, *, progress: Progress | None = None) -> list[Trace]:
     """The traces of a file, one for each rank in it, whatever its name: its content says what it is.
 
@@ -41,9 +49,17 @@ def read_trace(path: str | Path, *, progress: Progress | None = None) -> list[Tr
     path = Path(path)
     if path.is_dir():
         raise FileFormatError(f"{path}: it is a folder; right would be the files of a trace")
-    head = Source(path).head()
-    reader = next((module for module in _readers().values() if module.recognises(head, path)), None)
-    if reader is None:
-        raise FileFormatError(f"{path}: it {describe(head)}; read are {', '.join(formats())}")
-    found: list[Trace] = reader.read(path, progress)
+    name = recognised(path)
+    if name is None:
+        raise FileFormatError(f"{path}: it {_otherwise(path)}")
+    found: list[Trace] = _readers()[name].read(path, progress)
     return found
+
+
+def _otherwise(path: Path) -> str:
+    """A clause about a file that is no timeline."""
+    others = records.recognised(path)
+    if others:
+        return f"holds {' and '.join(others)}, which is no timeline; right would be synperf.read_records"
+    known = f"{', '.join(formats())}, and of what is no timeline {', '.join(records.formats())}"
+    return f"{describe(Source(path).head())}; read are {known}"

@@ -12,12 +12,14 @@ from typing import Annotated
 import typer
 
 from ...analysis import read
+from ...analysis.recorded import analyze_records, are_recorded
 from ...analysis.whole import analyze_traces
 from ...report import analysis as report
+from ...report import records
 from ...report.redact import redacted
 from ..bars import stages
 from ..output_options import AsJson
-from ..show import text_of
+from ..show import show, text_of
 from ..trace_files import Files, part_of
 
 
@@ -51,6 +53,11 @@ def analyze(
         is_redacted=redact,
     )  # fmt: skip
     files.check(traces)
+    if are_recorded(traces):
+        files.require_none(traces[0])
+        results = analyze_records(traces)
+        show(as_json, lambda: records.to_dict(results), lambda: records.to_text(results))
+        return
     with stages() as told:
         events = read(traces, progress=told, workers=os.cpu_count() or 1)
     whole = analyze_traces(events)
