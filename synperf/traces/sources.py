@@ -103,14 +103,12 @@ def _until(size: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _zstd(path: Path, file: BinaryIO) -> Any:
-    """A stream of the unpacked bytes, by Python's own module (3.14) or the package `zstandard`."""
-    try:
-        return import_module("compression.zstd").ZstdFile(file)
-    except ImportError:
-        pass
-    try:
-        return import_module("zstandard").ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    except ImportError as error:
-        raise FileFormatError(
-            f"{path.name}: it is packed by zstd, for which Python before 3.14 needs a package: pip install zstandard"
-        ) from error
+    """A stream of the unpacked bytes, by Python's own module (3.14) or what brings it to Python before."""
+    for module in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(module).ZstdFile(file)
+        except ImportError:
+            continue
+    raise FileFormatError(
+        f"{path.name}: it is packed by zstd, for which Python before 3.14 needs a package: pip install backports.zstd"
+    )
