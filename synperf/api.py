@@ -212,8 +212,19 @@ def estimate(
 
     if origin is not None and origin not in ORIGINS:
         raise FieldError(f"origin: {UnknownNameError.among('estimator', str(origin), ORIGINS)}")
+    from .models import Plan as ModelPlan
+    from .serving import workload as loads
+
+    _require("plan", plan, ModelPlan, "synperf.Plan")
+    kinds = (loads.StaticBatch, loads.ClosedLoop, loads.OpenLoop, loads.RequestTrace)
+    _require("workload", workload, kinds, "one of StaticBatch, ClosedLoop, OpenLoop and RequestTrace")
     own = read(Path(calibration)) if isinstance(calibration, str | Path) else calibration
     return estimate(of_name(model), plan, workload, _device(gpu), origin=origin, version=version, own=own)
+
+
+def _require(name: str, value: Any, kinds: Any, right: str) -> None:
+    if not isinstance(value, kinds):
+        raise FieldError(f"{name} must be {right}, got {type(value).__name__}")
 
 
 def explain(

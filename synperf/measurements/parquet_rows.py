@@ -6,13 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileFormatError, MissingExtraError
+from ..errors import FieldError, FileFormatError, MissingExtraError
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
     """All of them, by column.
 
     Raises:
+        FieldError: there is no such file.
         FileFormatError: it cannot be read.
         MissingExtraError: the extra [data] is not installed.
     """
@@ -20,6 +21,8 @@ def rows(path: Path) -> list[dict[str, Any]]:
         polars = import_module("polars")
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of("reading measured models", "data") from missing
+    if not path.exists():
+        raise FieldError(f"rows: no file {str(path)!r}")
     try:
         found: list[dict[str, Any]] = polars.read_parquet(path).to_dicts()
     except (OSError, polars.exceptions.PolarsError) as broken:

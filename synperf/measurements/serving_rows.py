@@ -60,6 +60,8 @@ def _read(cells: Mapping[str, Any]) -> dict[str, Any]:
     found["gpu"] = of_name(found["gpu"]).key
     found["model"] = described(found["model"]).name if not Path(found["model"]).exists() else found["model"]
     found |= {name: _needed(cells, name, _count) for name in _COUNTS}
+    if found["osl"] < 2:
+        raise FieldError(f"osl must be 2 or more, as there is no time between tokens of one, got {found['osl']}")
     found |= {name: 1 if is_empty(cells.get(name)) else _count(name, cells[name]) for name in _RANKS}
     found["dtype"] = "" if is_empty(cells.get("dtype")) else str(dtype_of("dtype", str(cells["dtype"]).strip()))
     found["version"] = "" if is_empty(cells.get("version")) else str(cells["version"]).strip()

@@ -68,7 +68,8 @@ def _entries(p: Pass, layers: range, sends: int) -> Iterator[Entry]:
         yield from (Entry(*named, count) for named in feed_calls(p, layer))
     if sends:
         values = _SENT * p.tokens * p.model.hidden
-        yield Entry(*p.collective("send_recv", "send_recv", values, 2), sends)
+        nodes = 2 if p.plan.network else None  # stages stand on other nodes where a network is named
+        yield Entry(*p.collective("send_recv", "send_recv", values, 2, nodes=nodes), sends)
     if layers.stop == p.model.num_layers:
         yield from (Entry(*named, 1) for named in _after(p))
 

@@ -24,7 +24,7 @@ class Plan:
     checkpoint says them. With `dp` above 1 tokens go to their experts by `dispatch`: all of them to all ranks
     (all_gather), or each to its own (all_to_all). `split_vocab`: ranks share tables of words in a step too, and hand
     each other what they lack. `distribution` is how tokens fall on experts. `link` joins the GPUs of a node and
-    `network` the nodes, as fields of collectives.
+    `network` the nodes, as fields of collectives; stages stand on other nodes where one is named.
 
     Raises:
         FieldError: a field is not what it should be.

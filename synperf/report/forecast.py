@@ -115,7 +115,7 @@ def to_text(found: Forecast) -> str:
 
 def _load(load: Workload) -> str:
     if isinstance(load, ClosedLoop):
-        return f"{load.concurrency} clients, {load.isl} tokens in, {load.osl} out"
+        return f"{counted(load.concurrency, 'client')}, {load.isl} tokens in, {load.osl} out"
     if isinstance(load, OpenLoop):
         return f"{number(load.request_rate)} requests/s, {load.isl} tokens in, {load.osl} out"
     lengths = ", ".join(f"{_range(column)} {way}" for column, way in ((load.isl, "tokens in"), (load.osl, "out")))

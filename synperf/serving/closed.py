@@ -1,7 +1,7 @@
 """A closed loop of clients on a stack: times corrected by measured points near to it, and none that falls with clients.
 
 What measured points were off may fall with concurrency faster than times rise. More clients wait no shorter, so times
-are at least those of half, a quarter, ... of the clients.
+are at least those of each lesser power of two.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def _ratios(known: Fitted, load: ClosedLoop) -> tuple[float, float]:
 
 
 def _fewer(load: ClosedLoop) -> Iterator[ClosedLoop]:
-    """The load with half of the clients, a quarter, ... and as many requests of each."""
+    """The load with each power of two of clients that is less, and as many requests of each."""
     each = (load.num_requests or 0) / load.concurrency
-    clients = load.concurrency // 2
+    clients = 1 << (load.concurrency - 1).bit_length() >> 1
     while clients:
         yield replace(load, concurrency=clients, num_requests=max(1, round(each * clients)))
         clients //= 2

@@ -37,6 +37,8 @@ class Fitted:
     e2e: Interval | None
     label: Labels | None = None
     left: tuple[Residual, ...] = ()
+    versions: tuple[str, ...] = ()  # of the engine, that were measured on the GPU
+    is_own: bool = False  # of a user's own points
 
     @property
     def is_of_gpu(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from .policy import Policy
 
 PATH = Path(__file__).with_name("stacks.json")
 LEVELS = ("engine", "stack", "family", "recipe")  # the nearest that was measured
+
+
+MOST_FACTOR = 1e3  # of a factor or a time of the host, in seconds
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,12 +111,39 @@ def read(path: Path) -> StackFile:
         FileFormatError: it cannot be read, or is no such file.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=StackFile)
+        found = msgspec.json.decode(path.read_bytes(), type=StackFile)
     except OSError as error:
         raise FileFormatError(f"{path.name}: {error.strerror or error}") from error
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         right = "right would be what `synperf fit-engine` wrote"
         raise FileFormatError(f"{path.name}: no fitted stacks: {str(error)[:120]}; {right}") from error
+
+    if wrong := next(_wrong(found), None):
+        raise FileFormatError(f"{path.name}: {wrong}; right would be what `synperf fit-engine` wrote")
+    return found
+
+
+def _wrong(found: StackFile) -> Iterator[str]:
+    """What numbers of a file cannot be."""
+    if not found.levels:
+        yield "it has no levels"
+    for one in found.levels:
+        for name, value in asdict(one.factors).items():
+            if not 0 <= value < MOST_FACTOR:
+                yield f"{name} of {' '.join(one.key)} must be from 0 to {MOST_FACTOR:g}, got {value:g}"
+    if lacking := sorted(set(LEVELS) - set(found.spreads)):
+        yield f"spreads lack {', '.join(lacking)}"
+    for level, spread in found.spreads.items():
+        for interval in (spread.ttft, spread.tpot, spread.e2e):
+            if not 0 < interval.low <= interval.high < np.inf:
+                yield f"the interval of {level} must rise from above 0, got {interval.low:g} to {interval.high:g}"
+    for points in found.measured:
+        if not len(points.loads) == len(points.ttft) == len(points.tpot):
+            yield f"points of {points.family} on {points.gpu} must have two weights for each load"
+        if any(min(load) < 1 for load in points.loads):
+            yield f"loads of {points.family} on {points.gpu} must be from 1 on"
+        if not np.all(np.isfinite([*points.ttft, *points.tpot])):
+            yield f"weights of {points.family} on {points.gpu} must be finite"
 
 
 @cache

@@ -40,8 +40,14 @@ def stack(model: Model, plan: Plan, gpu: GPU, version: str | None = None, own: S
             return Fitted(
                 factors=fitted.factors, policy=fitted.policy, level=level, origin=_said(level, fitted, label),
                 ttft=spread.ttft, tpot=spread.tpot, e2e=spread.e2e, label=label, left=left,
+                versions=_versions(known, serving.name, gpu), is_own=known is own,
             )  # fmt: skip
     return bare(serving.policy, _OTHER)
+
+
+def _versions(known: StackFile, engine_name: str, gpu: GPU) -> tuple[str, ...]:
+    found = {one.version for one in known.measured if (one.engine, one.gpu) == (engine_name, gpu.key)}
+    return tuple(sorted(found - {""}))
 
 
 def size_of(model: Model) -> str:

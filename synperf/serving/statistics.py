@@ -79,7 +79,8 @@ def statistics(iterations: Iterations, served: Served, seconds: Floats, factors:
     """Means, percentiles and rates, where `seconds` are of one iteration of each run.
 
     First tokens come later than their iterations end, by what `factors` say; what follows them is as much later. The
-    next request of a client does not wait for that.
+    schedule has the next request of a client come without waiting for that, so rates of a closed loop are less in the
+    ratio of the times of requests without it and with it: no more are in flight than there are clients.
     """
     ended_s = ends(iterations, served, seconds)
     load = _Load(iterations, served, seconds, ended_s, _seen(served, ended_s, factors))
@@ -101,6 +102,14 @@ class _Load:
     seconds: Floats
     ended_s: Floats  # of runs
     seen: Seen
+
+    def share_of_engine(self, kept: Kept) -> float:
+        """Of a closed loop, the time of requests in the engine over all of it; 1 of loads that do not wait."""
+        if not np.any(self.served.released_by >= 0):
+            return 1.0
+        seen = self.seen
+        in_engine_s = self.ended_s[self.served.last] - seen.arrived_s
+        return float(in_engine_s[kept].sum() / seen.e2e_s[kept].sum())
 
 
 def _seen(served: Served, ended_s: Floats, factors: Factors) -> Seen:
@@ -152,6 +161,7 @@ def _summary(load: _Load, kept: Kept, window_s: tuple[float, float], tokens: int
     seen, (start_s, end_s) = load.seen, window_s
     duration_s = end_s - start_s
     in_flight_s = np.minimum(seen.ended_s, end_s) - np.maximum(seen.arrived_s, start_s)
+    slower = load.share_of_engine(kept)
     counted: tuple[Floats, Integers] = gaps(load.iterations, load.served, load.seconds, load.ended_s, kept)
     return Summary(
         requests=int(kept.sum()),
@@ -160,9 +170,9 @@ def _summary(load: _Load, kept: Kept, window_s: tuple[float, float], tokens: int
         tpot_s=Spread.of(seen.tpot_s[kept & (load.served.osl > 1)]),
         itl_s=Spread.of(*counted),
         e2e_s=_some(seen.e2e_s[kept]),
-        tokens_per_s=tokens / duration_s,
-        requests_per_s=completed / duration_s,
-        mean_concurrency=float(np.maximum(in_flight_s, 0.0).sum()) / duration_s,
+        tokens_per_s=slower * tokens / duration_s,
+        requests_per_s=slower * completed / duration_s,
+        mean_concurrency=slower * float(np.maximum(in_flight_s, 0.0).sum()) / duration_s,
     )
 
 

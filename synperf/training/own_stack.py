@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import FieldError
 from ..hardware import gpu
 from ..measurements.points import Points
-from ..models import model
+from ..models import decode, model, pass_bytes
 from ..serving.factors import NAMES
 from ..serving.fitted import Fitted
 from ..serving.fitting.fitted import Fit, given_tree
@@ -30,6 +30,7 @@ from ..serving.stacks import stack
 from .stacks import families_of, interval_of, level_of, measured_of
 
 _FOLDS = 10
+_NEAREST = 0.5  # of reading the weights: drafted tokens come several at a time
 _FEWEST_OF_INTERVAL = 10  # points that were left out, for an interval of their own
 
 
@@ -63,8 +64,10 @@ def fit_own(points: Points, told: Callable[[int], None] = lambda _: None) -> Own
 
     Raises:
         PerfError: a model, GPU or engine is not known, or a plan does not go with its model.
-        FieldError: the cache has no room for all clients at once in any point.
+        FieldError: the cache has no room for all clients at once in any point; or a time is shorter than reading the
+            weights takes.
     """
+    _check_possible(points)
     every = Served.of(points, told=told)
     served = every.take(~every.simulated.limited)
     if not len(served):
@@ -80,6 +83,23 @@ def fit_own(points: Points, told: Callable[[int], None] = lambda _: None) -> Own
         before=_errors(served, before),
         after=None if after is None else _errors(served, after),
     )
+
+
+def _check_possible(points: Points) -> None:
+    """Checks that no time between tokens is below that of reading the weights of one token.
+
+    Raises:
+        FieldError: one is; the message has its row.
+    """
+    for setup, rows in points.setups():
+        plan, device = plan_of(setup), gpu(setup.gpu)
+        least_s = float(pass_bytes(model(setup.model), plan, decode([1]))) / device.dram_bytes_per_s
+        for row in rows[points.tpot_s[rows] < _NEAREST * least_s]:
+            said, least = f"{points.name[row]}: tpot_ms {1e3 * points.tpot_s[row]:g}", f"{1e3 * least_s:.3g}"
+            raise FieldError(
+                f"{said} is less than half of the {least} in which {device.key} reads the weights of one token; "
+                "right would be the mean over all requests"
+            )
 
 
 def _seed(points: Points, row: int) -> Fitted:

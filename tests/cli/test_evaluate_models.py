@@ -24,7 +24,7 @@ LOADS = [
     [
         (("--rows", "a", "--rows", "b"), "rows: e2e is read from one file, got 2"),
         (("--rows", "a.parquet", "--recipe", "all"), "recipe: is for kernels"),
-        (("--rows", "a.parquet"), "rows: a.parquet is no parquet file that can be read"),
+        (("--rows", "a.parquet"), "rows: no file 'a.parquet'"),
         (("--split", "new-shape"), "no split of serving points named 'new-shape'"),
         (("--gpu", "h21"), "no GPU named 'h21'"),
     ],

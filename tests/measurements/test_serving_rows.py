@@ -39,6 +39,7 @@ def test_seconds_may_be_given_and_other_columns_are_the_users(tmp_path: Path) ->
         (ROW.replace(",18", ",nan"), "tpot_ms must be a time above 0, got 'nan'"),
         (ROW.replace(",18", ","), "tpot_ms is missing"),
         (ROW.replace("vllm", ""), "engine is missing"),
+        (ROW.replace(",128,", ",1,"), "osl must be 2 or more"),
     ],
 )
 def test_a_bad_cell_is_named_with_its_row(tmp_path: Path, row: str, message: str) -> None:

@@ -139,3 +139,43 @@ def test_a_kernel_estimator_may_be_forced() -> None:
 def test_answers_are_plain_data() -> None:
     found = ask(ClosedLoop(concurrency=2, isl=128, osl=8))
     assert dataclasses.asdict(found)["times"]["ttft"]["mean"] > 0
+
+
+def test_no_more_are_in_flight_than_there_are_clients() -> None:
+    for load in (ClosedLoop(concurrency=64, isl=128, osl=8), ClosedLoop(concurrency=1, isl=1, osl=1)):
+        found = times(load, model="Qwen/Qwen3-8B", gpu="l40s", tp=1, engine="sglang")
+        assert found.mean_concurrency <= load.concurrency
+        assert found.mean_concurrency == pytest.approx(found.requests_per_s * found.e2e.mean, rel=1e-6)
+
+
+def test_stages_on_several_nodes_need_a_network_and_take_its_time() -> None:
+    load = ClosedLoop(concurrency=8, isl=4096, osl=16)
+    with pytest.raises(FieldError, match="network: none given for 16 ranks on 2 nodes"):
+        ask(load, tp=8, pp=2)
+    slow, fast = (times(load, tp=8, pp=2, network=name).ttft.mean for name in ("ethernet_100", "infiniband_xdr"))
+    assert slow > fast
+
+
+def test_an_encoder_serves_no_clients() -> None:
+    with pytest.raises(FieldError, match=r"workload: .* is an encoder, which answers a batch at once"):
+        ask(ClosedLoop(concurrency=8, isl=128, osl=8), model="google-bert/bert-large-uncased", tp=1)
+
+
+def test_what_has_no_effect_is_said() -> None:
+    found = synperf.estimate(MODEL, Plan(tp=2), ClosedLoop(concurrency=2, isl=128, osl=8), GPU, version="99")
+    assert any(said.startswith("engine-version: '99' was not measured here; known: ") for said in found.assumptions)
+    encoder = ask(StaticBatch.alike(2, 128, 9), model="google-bert/bert-large-uncased", tp=1, engine="torch")
+    assert any(said.startswith("osl: ") for said in encoder.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "load"),
+    [
+        ("plan", None, StaticBatch.alike(1, 8, 8)),
+        ("plan", {"tp": 2}, StaticBatch.alike(1, 8, 8)),
+        ("workload", Plan(), {}),
+    ],
+)
+def test_wrong_types_are_named(name: str, plan: object, load: object) -> None:
+    with pytest.raises(FieldError, match=f"^{name} must be "):
+        synperf.estimate(MODEL, plan, load, GPU)  # type: ignore[arg-type]

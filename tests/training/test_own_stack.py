@@ -78,3 +78,9 @@ def test_points_without_room_for_all_clients_are_set_aside() -> None:
     crowded = replace(points(LOADS[:1], 1.0, 1.0), concurrency=np.array([100_00]), isl=np.array([8000]))
     with pytest.raises(FieldError, match="rows: no point whose clients all have room"):
         fit_own(crowded)
+
+
+def test_times_shorter_than_reading_the_weights_are_refused() -> None:
+    wrong = points(LOADS[:1], 1.0, 1e-3)
+    with pytest.raises(FieldError, match=r"row: tpot_ms .* is less than half of the .* in which a100_sxm reads"):
+        fit_own(wrong)

@@ -41,7 +41,10 @@ def estimate(
     model: ModelName,
     gpu: GpuName = None,
     changes: Changes = None,
-    engine: Annotated[str | None, typer.Option(metavar="NAME", help="vllm, sglang, trtllm; vllm by default")] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="vllm (the default), sglang, trtllm; torch and plain serve nobody"),
+    ] = None,
     dtype: WeightsFormat = None,
     kv_dtype: CacheFormat = None,
     tp: Tp = 1,
