@@ -38,14 +38,16 @@ class Sustained:
 def sustained(gpu: GPU, family: str, kernel: str, dtype: DType) -> Sustained:
     """What the calibration record says, and in its place what measured GPUs typically sustain."""
     launch_s, said = launch_floor(gpu, family, kernel, dtype, family_named(family).launches_like)
-    record, typical = gpu.calibration, typical_shares()
+    record = gpu.calibration
+    typical: dict[str, float] = {}
     missing = [name for name in ("clock_share", "dram_share") if getattr(record, name) is None]
     if missing:
+        typical = typical_shares()  # which reads the records of all GPUs
         shown = " and ".join(f"{name} {typical[name]:g}" for name in missing)
         said = (*said, f"sustained rates: not measured, the typical {shown} of the published ones")
     return Sustained(
-        clock_share=record.clock_share or typical["clock_share"],
-        dram_share=record.dram_share or typical["dram_share"],
+        clock_share=typical["clock_share"] if record.clock_share is None else record.clock_share,
+        dram_share=typical["dram_share"] if record.dram_share is None else record.dram_share,
         launch_s=max(launch_s, 1e-6),
         assumptions=said,
     )
