@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..kernels.elementwise import Elementwise
 from ..kernels.gelu_mul import GeluMul
 from ..kernels.gemm_call import Gemm
-from ..kernels.moe_call import FusedMoe
 from ..kernels.silu_mul import SiluMul
 from ..numeric import ceil_div
 from .call_list import Calls, Named, Pass
@@ -40,6 +39,8 @@ def _activation(p: Pass, mlp: Mlp, part: str, inter: int) -> Named:
 
 
 def _experts(p: Pass, layer: Layer, e: Experts) -> Calls:
+    from ..kernels.moe_call import FusedMoe  # dense models need none
+
     hidden, plan = p.model.hidden, p.plan
     yield p.call("router", Gemm, m=p.tokens, n=e.experts, k=hidden)
     sent, back = _messages(p, e)

@@ -7,14 +7,12 @@ from typing import Any
 from ..kernels.attention_call import Attention
 from ..kernels.elementwise import Elementwise
 from ..kernels.kv_append import KvAppend
-from ..kernels.linear_attention_call import LinearAttention
 from ..kernels.rmsnorm import RmsNorm
 from ..kernels.rope import Rope
 from ..numeric import ceil_div
 from .batch import Requests
 from .call_list import Calls, Pass
 from .description import Layer
-from .latent_calls import latent_calls
 from .mixers import DeltaNet, GroupedAttention, LatentAttention
 
 _CONVOLUTION = "causal_conv1d"  # the kernel of the short convolution before a scan
@@ -26,6 +24,8 @@ def mixer_calls(p: Pass, layer: Layer) -> Calls:
     if isinstance(mixer, GroupedAttention):
         yield from _grouped(p, layer, mixer)
     elif isinstance(mixer, LatentAttention):
+        from .latent_calls import latent_calls  # few models have them, and they need several families
+
         yield from latent_calls(p, layer, mixer)
     else:
         yield from _delta(p, layer, mixer)
@@ -76,6 +76,8 @@ def attention_lengths(requests: tuple[Requests, ...]) -> list[dict[str, Any]]:
 
 
 def _delta(p: Pass, layer: Layer, d: DeltaNet) -> Calls:
+    from ..kernels.linear_attention_call import LinearAttention  # few models have it
+
     tp, hidden = p.plan.tp, p.model.hidden
     heads = d.value_heads // tp
     n = (d.channels + d.values + 2 * d.value_heads) // tp

@@ -27,12 +27,10 @@ from ..kernels.attention_call import Attention
 from ..kernels.base import Call
 from ..kernels.gemm_call import Gemm
 from ..kernels.gemm_tiling import choose
-from ..kernels.mla_call import Mla
-from ..kernels.moe_call import FusedMoe
 from ..numeric import Number, maximum, minimum, where
 
 Predict = Callable[[Any, GPU], Estimate]
-_COLD = (Gemm, Attention, Mla, FusedMoe)  # which read weights or caches
+_COLD = ("gemm", "attention", "mla", "fused_moe")  # families that read weights or caches
 _PRODUCTS = (Gemm, Attention)
 # Times fewer FLOP per byte than any measured GPU, from where networks make reading too slow: an RTX 3090 would take 2.2
 # to 2.6 times what its bandwidth allows, while two of them were measured to decode a 27B model in int4 at 78 tokens/s.
@@ -46,7 +44,7 @@ def in_step(call: Call, device: GPU, estimate: Predict = predict, limits: Power 
     Raises: as `predict`.
     """
     found = estimate(call, device)
-    if not isinstance(call, _COLD):
+    if found.family not in _COLD:
         return found
     if isinstance(call, Gemm) and np.any(call.m == 1):
         found = _padded(call, device, found, estimate)
