@@ -169,17 +169,25 @@ def _rates(found: Times) -> Iterator[tuple[str, str]]:
 
 
 def _row(one: Share) -> list[str]:
-    return [one.phase, one.part, one.family, format_time(one.time_s), format_percent(one.share), one.origin]
+    return [
+        one.phase,
+        one.part,
+        one.family,
+        format_time(one.time_s),
+        format_percent(one.share),
+        one.limiter,
+        one.origin,
+    ]
 
 
 def _parts(parts: tuple[Share, ...]) -> str:
     kept = [one for one in parts if one.share >= _LEAST_SHARE]
     rows = [
-        [one.phase, one.part, one.family, format_time(one.time_s), format_percent(one.share), one.origin]
+        [one.phase, one.part, one.family, format_time(one.time_s), format_percent(one.share), one.limiter, one.origin]
         for one in kept
     ]
     rest = sum(one.share for one in parts) - sum(one.share for one in kept)
     if rest > 0:
         rows.append(["", "others", "", format_time(sum(o.time_s for o in parts) - sum(o.time_s for o in kept)),
-                     format_percent(rest), ""])  # fmt: skip
-    return table(["phase", "part", "family", "time", "share", "origin"], rows, ["time", "share"])
+                     format_percent(rest), "", ""])  # fmt: skip
+    return table(["phase", "part", "family", "time", "share", "limited by", "origin"], rows, ["time", "share"])

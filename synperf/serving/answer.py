@@ -20,7 +20,8 @@ class Share:
     """Time of one part in all iterations of a phase, and its share of the time of all of them.
 
     Iterations with new tokens of prompts are of the phase prefill, others of decode. `kind` says which factor a part
-    has: kernels, attention, collectives; or host, or wait, for the slowest stage of a pipeline.
+    has: kernels, attention, collectives; or host, or wait, for the slowest stage of a pipeline. `limiter` is the pipe
+    that limits it at most of its sizes: dram, tensor, l2, launch, ..., of messages latency or the link.
     """
 
     part: str
@@ -30,6 +31,7 @@ class Share:
     time_s: float
     share: float
     origin: str
+    limiter: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

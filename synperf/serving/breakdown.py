@@ -41,14 +41,23 @@ def _parts(
             taken = getattr(factors, name) * float(counts @ seconds)
             left -= taken
             yield Share(part=part.name, phase=phase, family=part.family, kind=part.kind, time_s=taken,
-                        share=taken / total, origin=part.origin)  # fmt: skip
+                        share=taken / total, origin=part.origin, limiter=part.limiter)  # fmt: skip
         if left > 1e-3 * total:  # beyond what reading tables by part and together differ in
             yield Share(part="slowest_stage", phase=phase, family=WAIT, kind=WAIT, time_s=left, share=left / total,
-                        origin="schedule")  # fmt: skip
+                        origin="schedule", limiter=WAIT)  # fmt: skip
 
 
 def _host(columns: Floats, iterations: Iterations, total: float) -> Iterator[Share]:
     taken = columns[:, _TIMED : len(ITERATION)].sum(axis=1)
     for phase, counts in _phases(iterations):
         time_s = float(np.dot(counts, taken))
-        yield Share(part=HOST, phase=phase, family=HOST, kind=HOST, time_s=time_s, share=time_s / total, origin=FITTED)
+        yield Share(
+            part=HOST,
+            phase=phase,
+            family=HOST,
+            kind=HOST,
+            time_s=time_s,
+            share=time_s / total,
+            origin=FITTED,
+            limiter=HOST,
+        )

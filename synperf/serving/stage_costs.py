@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..collectives import Collective
-from ..estimators import Estimate
 from ..hardware import GPU
 from ..models import Batch, Entry, Requests
 from ..models.parts import BY_LENGTHS, BY_SAMPLED
@@ -24,6 +23,7 @@ from ..numeric import Number, is_array, maximum, where
 from .answer import ATTENTION, COLLECTIVES, KERNELS
 from .in_step import Predict
 from .iterations import Floats, Iterations, Run
+from .most import most
 from .surface import Surface
 
 _PER_DOUBLING = 6  # points of the grid of tokens: kernels step with them
@@ -50,6 +50,7 @@ class Part(NamedTuple):
     family: str
     origin: str
     kind: str
+    limiter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +142,13 @@ class StageCosts:
         for entry in entries:
             found = self._estimate(entry.call, self._gpu)
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, *found.assumptions)))
-            part = Part(entry.part, found.family, _origin(found), _KINDS[row])
+            part = Part(entry.part, found.family, most(found.origin), _KINDS[row], most(found.limiter))
             taken = entry.count * np.broadcast_to(found.time_s, int(np.prod(shape))).reshape(shape)
             seconds[part] = seconds[part] + taken if part in seconds else taken
         if not seconds:
             return _Table(None, ())
         total = Surface(axes, np.sum(list(seconds.values()), axis=0))
         return _Table(total, tuple((part, Surface(axes, taken)) for part, taken in seconds.items()))
-
-
-def _origin(found: Estimate) -> str:
-    """The estimator of a column; of most of its rows, where they differ."""
-    if isinstance(found.origin, str):
-        return found.origin
-    names, counts = np.unique(found.origin.astype(str), return_counts=True)
-    return str(names[counts.argmax()])
 
 
 def _is_elsewhere(entry: Entry) -> bool:

@@ -18,10 +18,11 @@ from ..estimators import Estimate
 from ..hardware import GPU
 from ..models import Batch, Entry, Model, Plan, Requests, calls
 from ..models.parts import BY_LENGTHS
-from ..numeric import Number, is_array, maximum
+from ..numeric import Number, maximum
 from .answer import ATTENTION, COLLECTIVES, DECODE, HOST, KERNELS, PREFILL
 from .factors import ITERATION, Factors
 from .in_step import Predict, in_step
+from .most import most
 from .static_load import Listed, Span, Uniform
 
 _ADDED = ("time_s", "low_s", "high_s", "floor_s")
@@ -226,8 +227,8 @@ class _Taken:
 
 def _part(phase: str, entry: Entry, found: Estimate, times: Number) -> Part:
     return Part(
-        part=entry.part, phase=phase, family=found.family, kind=_kind(entry), origin=_most(found.origin),
-        limiter=_most(found.limiter), **{name: times * getattr(found, name) for name in _ADDED},
+        part=entry.part, phase=phase, family=found.family, kind=_kind(entry), origin=most(found.origin),
+        limiter=most(found.limiter), **{name: times * getattr(found, name) for name in _ADDED},
     )  # fmt: skip
 
 
@@ -253,11 +254,3 @@ def _host(phase: str, time_s: Number) -> Part:
         part=HOST, phase=phase, family=HOST, kind=HOST, time_s=time_s, low_s=0.0 * time_s, high_s=2.0 * time_s,
         floor_s=0.0 * time_s, origin="fitted", limiter=HOST,
     )  # fmt: skip
-
-
-def _most(names: Any) -> str:
-    """The name of a column; of most of its rows, where they differ."""
-    if not is_array(names):
-        return str(names)
-    found, counts = np.unique(names.astype(str), return_counts=True)
-    return str(found[counts.argmax()])

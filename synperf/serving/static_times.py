@@ -94,7 +94,7 @@ def _breakdown(whole: Static) -> tuple[Share, ...]:
     total = float(whole.total_s)
     found = [
         Share(part=one.part, phase=one.phase, family=one.family, kind=one.kind, time_s=float(one.time_s),
-              share=float(one.time_s) / total, origin=one.origin)
+              share=float(one.time_s) / total, origin=one.origin, limiter=one.limiter)
         for one in whole.parts if one.time_s
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda one: (one.phase != PREFILL, -one.time_s)))
