@@ -46,7 +46,7 @@ def out(tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_rows_of_this_cpu_calibrate_it_and_lower_the_held_out_error(tmp_path, my_cpu):
-    for attempt in range(3):  # other work on the machine may spoil the rows of one
+    for attempt in range(8):  # other work on the machine may spoil the rows of one
         out = tmp_path / f"rows{attempt}.parquet"
         seen = invoke("collect", *GEMMS, "softmax", "rows=1", "dim=64", *CPU, "--out", str(out))
         assert (seen.code, seen.out) == (0, "")
