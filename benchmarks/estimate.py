@@ -45,6 +45,9 @@ from aiconfigurator_core.sdk.perf_database import get_database
 
 name, gpu, engine, tp, isl, osl = json.loads(sys.argv[1])
 database, backend = get_database(gpu, engine, "current"), get_backend(engine)
+KEPT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # as an installed one runs
+
+
 
 def asked(tp):
     return get_model(name, config.ModelConfig(tp_size=tp, gemm_quant_mode=common.GEMMQuantMode.bfloat16,
@@ -87,7 +90,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 def cold(python: str, program: str, *arguments: str) -> tuple[float, float]:
     """Wall seconds of a process, the least of five, and their median."""
     walls = [
-        timed(lambda: subprocess.run([python, "-c", program, *arguments], check=True, capture_output=True))[0]
+        timed(lambda: subprocess.run([python, "-c", program, *arguments], check=True, capture_output=True, env=KEPT))[0]
         for _ in range(5)
     ]
     return min(walls), statistics.median(walls)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import os
 import re
 import subprocess
 import sys
@@ -39,11 +40,16 @@ _, status, used = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ,
 print(time.perf_counter() - begin, used.ru_maxrss * 1024)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
+KEPT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}  # as an installed one runs
 
 
 def run(command: Sequence[str]) -> tuple[float, int]:
     """Seconds and bytes at the peak of a process, whose answer is not shown."""
-    told = subprocess.run([sys.executable, "-c", WAIT, *command], stdout=subprocess.PIPE, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", WAIT, *command], stdout=subprocess.PIPE, text=True, check=True, env=KEPT
+    )
     seconds, peak = told.stdout.split()
     return float(seconds), int(peak)
 
