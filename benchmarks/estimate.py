@@ -29,6 +29,10 @@ BATCHES = tuple(range(1, 33))
 CLIENTS, CLIENT_LENGTHS = 256, (1024, 1024)
 PLANS, LOADS = 25, 400
 Figures = dict[str, Any]
+_UNWRITTEN = (
+    "PYTHONDONTWRITEBYTECODE"  # with it every process compiles all modules anew, as none does that is installed
+)
+KEPT = {name: value for name, value in os.environ.items() if name != _UNWRITTEN}
 
 COLD_HERE = f"""
 import synperf
@@ -45,7 +49,6 @@ from aiconfigurator_core.sdk.perf_database import get_database
 
 name, gpu, engine, tp, isl, osl = json.loads(sys.argv[1])
 database, backend = get_database(gpu, engine, "current"), get_backend(engine)
-KEPT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # as an installed one runs
 
 
 
