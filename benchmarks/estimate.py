@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -29,9 +30,7 @@ BATCHES = tuple(range(1, 33))
 CLIENTS, CLIENT_LENGTHS = 256, (1024, 1024)
 PLANS, LOADS = 25, 400
 Figures = dict[str, Any]
-_UNWRITTEN = (
-    "PYTHONDONTWRITEBYTECODE"  # with it every process compiles all modules anew, as none does that is installed
-)
+_UNWRITTEN = "PYTHONDONTWRITEBYTECODE"  # with it processes compile all modules anew, which installed ones do not
 KEPT = {name: value for name, value in os.environ.items() if name != _UNWRITTEN}
 
 COLD_HERE = f"""
