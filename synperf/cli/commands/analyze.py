@@ -12,11 +12,9 @@ from typing import Annotated
 import typer
 
 from ...analysis import read
-from ...analysis.recorded import analyze_records, are_recorded
-from ...analysis.whole import analyze_traces
+from ...analysis.recorded import are_recorded
+from ...analysis.whole import Analysis, analyze_traces
 from ...report import analysis as report
-from ...report import records
-from ...report.redact import redacted
 from ..bars import stages
 from ..output_options import AsJson
 from ..show import show, text_of
@@ -55,13 +53,26 @@ def analyze(
     files.check(traces)
     if are_recorded(traces):
         files.require_none(traces[0])
-        results = analyze_records(traces)
-        show(as_json, lambda: records.to_dict(results), lambda: records.to_text(results))
+        _show_records(traces, as_json)
         return
     with stages() as told:
         events = read(traces, progress=told, workers=os.cpu_count() or 1)
     whole = analyze_traces(events)
-    found = redacted(whole) if redact else whole
+    found = _redacted(whole) if redact else whole
     with files.written(events, found):
         shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
         print(shown, flush=True)  # before the files have their names: without the text there are none
+
+
+def _show_records(paths: list[Path], as_json: bool) -> None:
+    from ...analysis.recorded import analyze_records  # a timeline needs none of it
+    from ...report import records
+
+    results = analyze_records(paths)
+    show(as_json, lambda: records.to_dict(results), lambda: records.to_text(results))
+
+
+def _redacted(whole: Analysis) -> Analysis:
+    from ...report.redact import redacted
+
+    return redacted(whole)
