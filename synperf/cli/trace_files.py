@@ -22,12 +22,12 @@ _NS = 1e9  # in a second
 class Files:
     """Where each goes, if it is asked for; `part` is what the Perfetto trace has."""
 
-    html: Path | None
-    markdown: Path | None
-    csv: Path | None
-    perfetto: Path | None
-    part: Part
-    is_redacted: bool
+    html: Path | None = None
+    markdown: Path | None = None
+    csv: Path | None = None
+    perfetto: Path | None = None
+    part: Part = Part()
+    is_redacted: bool = False
 
     def check(self, traces: Sequence[Path]) -> None:
         """Checks, before anything is read, that every file can be written and is none of the traces.

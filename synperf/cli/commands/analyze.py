@@ -5,19 +5,13 @@ For example: synperf analyze rank0.json.gz rank1.json.gz --html report.html
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...analysis import read
-from ...analysis.recorded import are_recorded
-from ...analysis.whole import Analysis, analyze_traces
-from ...report import analysis as report
-from ..bars import stages
+from ..files_alone.analyze import answer
 from ..output_options import AsJson
-from ..show import show, text_of
 from ..trace_files import Files, part_of
 
 
@@ -51,28 +45,4 @@ def analyze(
         is_redacted=redact,
     )  # fmt: skip
     files.check(traces)
-    if are_recorded(traces):
-        files.require_none(traces[0])
-        _show_records(traces, as_json)
-        return
-    with stages() as told:
-        events = read(traces, progress=told, workers=os.cpu_count() or 1)
-    whole = analyze_traces(events)
-    found = _redacted(whole) if redact else whole
-    with files.written(events, found):
-        shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
-        print(shown, flush=True)  # before the files have their names: without the text there are none
-
-
-def _show_records(paths: list[Path], as_json: bool) -> None:
-    from ...analysis.recorded import analyze_records  # a timeline needs none of it
-    from ...report import records
-
-    results = analyze_records(paths)
-    show(as_json, lambda: records.to_dict(results), lambda: records.to_text(results))
-
-
-def _redacted(whole: Analysis) -> Analysis:
-    from ...report.redact import redacted
-
-    return redacted(whole)
+    answer(traces, files, redact, as_json)
