@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..traces.events import GPU_WORK, Column, Events, Kind, Trace, distinct
 from .classify import collectives
 

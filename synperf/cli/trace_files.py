@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..analysis import Analysis
@@ -26,7 +26,7 @@ class Files:
     markdown: Path | None = None
     csv: Path | None = None
     perfetto: Path | None = None
-    part: Part = Part()
+    part: Part = field(default_factory=Part)
     is_redacted: bool = False
 
     def check(self, traces: Sequence[Path]) -> None:

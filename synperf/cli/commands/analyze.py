@@ -38,6 +38,10 @@ def analyze(
     redact: Annotated[
         bool, typer.Option("--redact", help="pseudonyms for names of programs, files and groups; no metadata")
     ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="keeps what is read in this folder, for files that have not changed"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     files = Files(
@@ -45,4 +49,4 @@ def analyze(
         is_redacted=redact,
     )  # fmt: skip
     files.check(traces)
-    answer(traces, files, redact, as_json)
+    answer(traces, files, redact, as_json, cache)

@@ -19,14 +19,14 @@ def analyze(traces: Sequence[Path]) -> None:
     answer(traces, Files(), False, False)
 
 
-def answer(traces: Sequence[Path], files: Files, is_redacted: bool, as_json: bool) -> None:
+def answer(traces: Sequence[Path], files: Files, is_redacted: bool, as_json: bool, cache: Path | None = None) -> None:
     """Writes the files that are asked for, and prints text or JSON."""
     if are_recorded(traces):
         files.require_none(traces[0])
         _show_records(traces, as_json)
         return
     with stages() as told:
-        events = read(traces, progress=told, workers=os.cpu_count() or 1)
+        events = read(traces, progress=told, workers=os.cpu_count() or 1, cache=cache)
     whole = analyze_traces(events)
     found = _redacted(whole) if is_redacted else whole
     with files.written(events, found):
