@@ -23,11 +23,11 @@ _FOLDER = Path(__file__).parent / "commands"
 
 def main() -> None:
     """Runs the arguments of the process and exits."""
-    gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles: looking for some takes a quarter more time
     streams.reserve()
     install()
     code = run(sys.argv[1:])
     streams.close()
+    gc.freeze()  # the process ends: nothing that is unused is to be looked for
     sys.exit(code)
 
 
