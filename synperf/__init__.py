@@ -10,7 +10,8 @@ from .version import VERSION as __version__
 
 if TYPE_CHECKING:
     from . import hardware, models
-    from .analysis import Analysis, Comparison, analyze, compare
+    from .analysis import Analysis, analyze
+    from .analysis.compare import Comparison, compare
     from .api import estimate, explain, parse_call, predict, predict_file, tile_profile
     from .collectives import Collective
     from .errors import FieldError, FileFormatError, PerfError, PluginError, UnknownNameError, UnsupportedError
@@ -108,7 +109,8 @@ __all__ = [
     "what_if",
 ]
 _HOMES = {
-    "analysis": ("Analysis", "Comparison", "analyze", "compare"),
+    "analysis": ("Analysis", "analyze"),
+    "analysis.compare": ("Comparison", "compare"),
     "api": ("estimate", "explain", "parse_call", "predict", "predict_file", "tile_profile"),
     "errors": ("FieldError", "FileFormatError", "PerfError", "PluginError", "UnknownNameError", "UnsupportedError"),
     "collectives": ("Collective",),

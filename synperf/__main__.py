@@ -1,10 +1,12 @@
 """`python -m synperf` is the command line, and so is the script `synperf`."""
 
+import gc
 import sys
 
 
 def main() -> None:
     """Runs the arguments of the process and exits; Ctrl-C while the command line is still imported is one line too."""
+    gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles: looking for some takes a quarter more time
     try:
         from .cli import main as run  # takes longer than many a command
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 
 class PerfError(Exception):
@@ -21,6 +20,8 @@ class UnknownNameError(PerfError):
     @classmethod
     def among(cls, kind: str, given: str, known: Iterable[str]) -> UnknownNameError:
         """`no GPU named 'h21'; nearest: h20, h200_sxm`, or every known name when none is near."""
+        from difflib import get_close_matches  # slow to import, and only an error needs it
+
         names = sorted(known)
         near = get_close_matches(given.lower(), names, n=3, cutoff=0.5)
         hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names) or 'none'}"

@@ -13,10 +13,12 @@ from enum import StrEnum
 import numpy as np
 
 from ..errors import FieldError
+from ..traces import Progress
 from ..traces.events import Caution, Trace
 from . import rank_sum
 from .dataloader import DataLoader
 from .per_step import PerStep, Sums, per_step
+from .reading import Source, read
 
 _COSTLY = {"with_stack": "stacks", "record_shapes": "shapes", "profile_memory": "memory"}  # settings of the profiler
 _ON = "1"
@@ -94,6 +96,18 @@ class Comparison:
         towards = 1 if self.change > 0 else -1
         same = [one for one in self.parts.rows if one.change_ns * towards > 0]
         return max(same, key=lambda one: abs(one.change_ns), default=None)
+
+
+def compare(
+    a: Source | Sequence[Source], b: Source | Sequence[Source], *, progress: Progress | None = None, workers: int = 1
+) -> Comparison:
+    """Whether run B is slower than run A, and where the time of its steps went; each is a file, or those of its ranks.
+
+    Raises:
+        FieldError: no file is given, or one twice in a run; a run has no steps.
+        FileFormatError: a file is of no format that is read.
+    """
+    return compare_traces(*(read(one, progress=progress, workers=workers) for one in (a, b)))
 
 
 def compare_traces(a: Sequence[Trace], b: Sequence[Trace]) -> Comparison:

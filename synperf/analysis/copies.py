@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import Column, Kind, aligned
+from ..traces.events import Column, Kind, aligned, distinct
 from ..units import counted, format_quantity
 from .finding import Finding, told
 from .work import Work
@@ -39,9 +39,9 @@ def copies(work: Work) -> tuple[Copies, ...]:
     """Every kind of copy, the one that takes most first."""
     events = work.events
     kinds: dict[tuple[str, str], list[int]] = {}
-    for name in np.unique(events.name[work.copies]).tolist():
+    for name in distinct(events.name[work.copies]).tolist():
         rows = work.copies[events.name[work.copies] == name]
-        for kind in np.unique(events.kind[rows]).tolist():
+        for kind in distinct(events.kind[rows]).tolist():
             key = _kind(events.names[name], Kind(kind))
             kinds.setdefault(key, []).extend(rows[events.kind[rows] == kind].tolist())
     made = [_measured(work, key, np.array(rows)) for key, rows in kinds.items()]

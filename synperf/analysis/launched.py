@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from ..traces.events import CALLS, Column, Events
+from ..traces.events import CALLS, Column, Events, distinct
 
 _GRAPH = re.compile(r"GraphLaunch")
 
@@ -28,7 +28,7 @@ def launches(events: Events, rows: Column) -> Column:
 
 def interval_ns(events: Events, calls: Column) -> int | None:
     """Median time from one of these launches to the next, graphs left out: what the host needs for one. None of one."""
-    calls = np.unique(calls[calls >= 0])
+    calls = distinct(calls[calls >= 0])
     starts = np.sort(events.start_ns[calls[~is_graph(events, calls)]])
     return int(np.median(np.diff(starts))) if len(starts) > 1 else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import CALLS, GPU_WORK, Caution, Column, Kind
+from ..traces.events import CALLS, GPU_WORK, Caution, Column, Kind, distinct
 from .launched import interval_ns, is_graph
 from .launched import launches as launched_by
 from .work import Work
@@ -64,7 +64,7 @@ def launches(work: Work) -> Launches:
     return Launches(
         rank=work.trace.rank,
         device=work.device,
-        calls=len(np.unique(call)),
+        calls=len(distinct(call)),
         events=len(call),
         untied=int((~tied).sum()),
         untied_ns=untied_ns,
@@ -77,7 +77,7 @@ def launches(work: Work) -> Launches:
         interval_median_ns=interval,
         short_kernels=int(short.sum()),
         short_ns=int(events.dur_ns[kernels][short].sum()),
-        graph_launches=len(np.unique(call[graph])),
+        graph_launches=len(distinct(call[graph])),
         graph_events=int(graph.sum()),
         graph_ns=int(events.dur_ns[rows_tied][graph].sum()),
         queue_mean=float(depth.mean()) if len(depth) else None,
@@ -101,7 +101,7 @@ def _percentile(values: Column, share: float) -> int | None:
 
 def _depths(launched: Column, started: Column) -> Column:
     """What each call finds in the queue; events that start before their launch are never in it."""
-    calls = np.unique(launched)
+    calls = distinct(launched)
     before = np.searchsorted(np.sort(launched), calls, side="left")
     done = np.searchsorted(np.sort(np.maximum(started, launched)), calls, side="right")
     return np.asarray(np.maximum(before - done, 0))

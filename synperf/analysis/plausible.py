@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..traces.events import CALLS, Caution, Trace
+from ..traces.events import CALLS, Caution, Trace, distinct
 from .steps import Steps
 from .work import Work
 
@@ -15,7 +15,7 @@ _MANY = 2  # 1 in so many steps without work is too many
 def overlong(work: Work) -> list[Caution]:
     """Events that run on past the start of their stream's next one, by seconds."""
     events, count, excess = work.events, 0, 0
-    for stream in np.unique(events.stream[work.rows]).tolist():
+    for stream in distinct(events.stream[work.rows]).tolist():
         rows = work.rows[events.stream[work.rows] == stream]
         over = events.end_ns(rows)[:-1] - events.start_ns[rows][1:]
         count += int((over > _TOO_LONG_NS).sum())

@@ -8,10 +8,6 @@ from typing import Any
 
 from ..errors import FieldError
 from ..traces import recognised
-from ..traces.records import read_records
-from ..traces.records import recognised as recorded
-from ..traces.records.ncu_csv import NcuReport
-from .ncu import analyze_counters
 
 
 def are_recorded(paths: Sequence[Path]) -> bool:
@@ -20,7 +16,8 @@ def are_recorded(paths: Sequence[Path]) -> bool:
     Raises:
         FieldError: some are and some are not.
     """
-    found = [path for path in paths if not path.is_dir() and recognised(path) is None and recorded(path)]
+    others = [path for path in paths if not path.is_dir() and recognised(path) is None]
+    found = _recorded(others) if others else []
     if found and len(found) < len(paths):
         other = next(path for path in paths if path not in found)
         raise FieldError(
@@ -35,5 +32,16 @@ def analyze_records(paths: Sequence[Path]) -> list[Any]:
     Raises:
         FileFormatError: nothing of a file can be read.
     """
+    from ..traces.records import read_records
+    from ..traces.records.ncu_csv import NcuReport
+    from .ncu import analyze_counters
+
     found = [one for path in paths for one in read_records(path)]
     return [analyze_counters(one) if isinstance(one, NcuReport) else one for one in found]
+
+
+def _recorded(paths: Sequence[Path]) -> list[Path]:
+    """Those of the files that are of such a format."""
+    from ..traces.records import recognised as recorded  # slow to import, and a timeline needs none of it
+
+    return [path for path in paths if recorded(path)]

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..traces.events import Column, Events, Kind, Trace
+from ..traces.events import Column, Events, Kind, Trace, distinct
 from .intervals import Intervals
 from .work import Work, devices
 
@@ -106,7 +106,7 @@ def _by_repetition(events: Events) -> Found:
     """From one start to the next of the kernel that runs least often, at even distances, and first."""
     rows = events.of(Kind.KERNEL)
     names, count = np.unique(events.name[rows], return_counts=True)
-    for times in np.unique(count[count >= _ENOUGH]).tolist():
+    for times in distinct(count[count >= _ENOUGH]).tolist():
         candidates = names[count == times]
         places = [np.flatnonzero(events.name[rows] == name) for name in candidates.tolist()]
         even = [place for place in places if _is_even(np.diff(place))]

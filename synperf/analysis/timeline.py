@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import Column
+from ..traces.events import Column, distinct
 from .overlap import unions
 from .work import Work
 
@@ -49,7 +49,7 @@ def covered(work: Work, start: Column, end: Column) -> Covered:
 def timeline(work: Work, slices: int) -> Timeline:
     """The span of a device, which has work, in at most that many slices, none of which is empty."""
     first, last = int(work.events.start_ns[work.rows[0]]), int(work.events.end_ns(work.rows).max())
-    edges = np.unique(np.linspace(0, last - first, slices + 1).astype(np.int64)) + first
+    edges = distinct(np.linspace(0, last - first, slices + 1).astype(np.int64)) + first
     found = covered(work, edges[:-1], edges[1:])
     return Timeline(
         rank=work.trace.rank,

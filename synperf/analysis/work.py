@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..traces.events import GPU_WORK, Column, Events, Kind, Trace
+from ..traces.events import GPU_WORK, Column, Events, Kind, Trace, distinct
 from .classify import collectives
 
 
@@ -38,7 +36,7 @@ def devices(trace: Trace) -> Iterator[Work]:
     events = trace.events
     rows = events.of(*GPU_WORK)
     communicate, kernel = collectives(events, rows), events.kind[rows] == Kind.KERNEL
-    for device in np.unique(events.device[rows]).tolist():
+    for device in distinct(events.device[rows]).tolist():
         here = events.device[rows] == device
         yield Work(
             trace=trace,

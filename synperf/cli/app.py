@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
 import signal
@@ -11,12 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from traceback import extract_tb
 from typing import Any
 
-import typer
-
-from ..errors import FieldError, PerfError, UnknownNameError
+from ..errors import PerfError, UnknownNameError
 from ..version import VERSION
 from . import streams
 from .stop import install, word
@@ -27,11 +23,11 @@ _FOLDER = Path(__file__).parent / "commands"
 
 def main() -> None:
     """Runs the arguments of the process and exits."""
-    gc.set_threshold(100_000, 20, 50)  # tables make many rows and no cycles: looking for some takes a quarter more time
     streams.reserve()
     install()
     code = run(sys.argv[1:])
     streams.close()
+    gc.freeze()  # the process ends: nothing that is unused is to be looked for
     sys.exit(code)
 
 
@@ -45,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
         if sys.stdout is not None:  # it is where the caller closed it
             sys.stdout.flush()
         return code
-    except (KeyboardInterrupt, typer.Abort) as error:
+    except KeyboardInterrupt as error:
         number = getattr(error, "number", signal.SIGINT)
         return _fail(word(number), 128 + number)
     except BrokenPipeError:
@@ -56,8 +52,6 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", MISUSE)
     except Exception as error:
-        if hasattr(error, "format_message"):  # typer's, or the click package's that it is built on
-            return _fail(_usage(error), MISUSE)
         return _fail(_bug(error), BUG)
 
 
@@ -71,27 +65,21 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if name not in names():
         raise UnknownNameError.among("command", name, names())
-    called = command(name)
-    try:
-        with called.make_context(f"synperf {name}", arguments[1:]) as context:
-            _check_once(called, context, arguments[1:])
-            code = called.invoke(context)
-    except typer.Exit as done:  # --help
-        return done.exit_code
-    return code if isinstance(code, int) else 0
+    alone = None if any(one.startswith("-") for one in arguments) else _of_files_alone(name)
+    if alone is not None and arguments[1:]:
+        alone(list(map(Path, arguments[1:])))
+        return 0
+    from .parsed import call  # the parser of options takes longer to import than many a command
+
+    return call(name, arguments[1:])
 
 
-def _check_once(called: Any, context: Any, arguments: list[str]) -> None:
-    """Checks that no option is given twice that has one value: the last would win in silence.
-
-    Raises:
-        FieldError: one is.
-    """
-    *_, order = called.make_parser(context).parse_args(arguments)
-    for parameter in order:
-        single = parameter.param_type_name == "option" and not parameter.multiple and not parameter.is_flag
-        if single and order.count(parameter) > 1:
-            raise FieldError(f"{parameter.opts[0].lstrip('-')} is given twice; right would be {parameter.opts[0]} once")
+def _of_files_alone(name: str) -> Any:
+    """What a command does that is given files and no option, if it is in `files_alone/`."""
+    stem = name.replace("-", "_")
+    if not (_FOLDER.with_name("files_alone") / f"{stem}.py").exists():
+        return None
+    return getattr(import_module(f"{__package__}.files_alone.{stem}"), stem)
 
 
 def names() -> tuple[str, ...]:
@@ -101,6 +89,8 @@ def names() -> tuple[str, ...]:
 
 def summary(name: str) -> str:
     """The first sentence of a command's docstring, read without importing it."""
+    import ast  # only help needs it
+
     source = (_FOLDER / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
     docstring = ast.get_docstring(ast.parse(source)) or ""
     return docstring.partition("\n")[0]
@@ -117,31 +107,9 @@ def overview() -> str:
     )
 
 
-def function(name: str) -> Any:
-    """The function of a command: it has the name of its module, whose docstring is the help."""
-    stem = name.replace("-", "_")
-    module = import_module(f"{__package__}.commands.{stem}")
-    found = getattr(module, stem)
-    found.__doc__ = found.__doc__ or module.__doc__
-    return found
-
-
-def command(name: str) -> Any:
-    """A command of typer, without colours, boxes and completion."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name)(function(name))
-    return typer.main.get_command(app)
-
-
-def _usage(error: Any) -> str:
-    """An error of typer as a clause: `missing option '--gpu'; see synperf predict --help`."""
-    message = str(error.format_message()).strip().rstrip(".")
-    context = getattr(error, "ctx", None)
-    hint = f"; see {context.command_path} --help" if context is not None else ""
-    return f"{message[:1].lower()}{message[1:]}{hint}"
-
-
 def _bug(error: Exception) -> str:
+    from traceback import extract_tb
+
     frames = extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
     return f"a bug, please report it with the command: {type(error).__name__} at {place}: {error}"

@@ -11,7 +11,8 @@ from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
-from .app import command, function, names
+from .app import names
+from .parsed import command, function
 
 _HEAD = """\
 # Commands

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..analysis import Analysis
 from ..errors import FieldError
 from ..report.perfetto import Part
 from ..report.perfetto import write as write_perfetto
-from ..report.redact import pseudonym
-from ..report.trace_csv import to_csv
-from ..report.trace_markdown import to_markdown
-from ..report.trace_page import to_html
 from ..tables import outfile
 from ..traces import Trace
 from ..units import parse_quantity
@@ -26,12 +22,12 @@ _NS = 1e9  # in a second
 class Files:
     """Where each goes, if it is asked for; `part` is what the Perfetto trace has."""
 
-    html: Path | None
-    markdown: Path | None
-    csv: Path | None
-    perfetto: Path | None
-    part: Part
-    is_redacted: bool
+    html: Path | None = None
+    markdown: Path | None = None
+    csv: Path | None = None
+    perfetto: Path | None = None
+    part: Part = field(default_factory=Part)
+    is_redacted: bool = False
 
     def check(self, traces: Sequence[Path]) -> None:
         """Checks, before anything is read, that every file can be written and is none of the traces.
@@ -69,10 +65,12 @@ class Files:
     def written(self, traces: Sequence[Trace], found: Analysis) -> Iterator[None]:
         """Writes all files, which get their names when the block is done."""
         with ExitStack() as stack:
-            for option, path, render in (("html", self.html, to_html), ("markdown", self.markdown, to_markdown)):
+            for option, path, render in (("html", self.html, _html), ("markdown", self.markdown, _markdown)):
                 if path is not None:
                     outfile.write_text(stack.enter_context(outfile.replacing(option, path)), render(found))
             if self.csv is not None:
+                from ..report.trace_csv import to_csv  # as the others below: slow to import, and seldom asked for
+
                 folder = stack.enter_context(outfile.replacing_folder("csv", self.csv))
                 for name, text in to_csv(found).items():
                     outfile.write_text(folder / name, text)
@@ -82,9 +80,23 @@ class Files:
             yield
 
     def _write_perfetto(self, path: Path, traces: Sequence[Trace], found: Analysis) -> None:
+        from ..report.redact import pseudonym
+
         naming = pseudonym if self.is_redacted else str
         if not write_perfetto(path, traces, found, self.part, naming) and self.part != Part():
             raise FieldError("slice, rank, stream: no event of the trace is in it; right would be a part that has some")
+
+
+def _html(found: Analysis) -> str:
+    from ..report.trace_page import to_html
+
+    return to_html(found)
+
+
+def _markdown(found: Analysis) -> str:
+    from ..report.trace_markdown import to_markdown
+
+    return to_markdown(found)
 
 
 def part_of(window: str | None, ranks: Sequence[int], streams: Sequence[int]) -> Part:

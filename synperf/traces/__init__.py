@@ -7,14 +7,13 @@ JSON, the first by name reads it. What is no timeline is in `records`.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 from ..errors import FileFormatError
-from . import records
 from .events import Trace
 from .sources import Progress, Source
 from .unknown import describe
@@ -22,22 +21,23 @@ from .unknown import describe
 __all__ = ["Progress", "Trace", "formats", "read_trace", "recognised"]
 
 
-@cache
-def _readers() -> dict[str, Any]:
-    names = sorted(found.name for found in iter_modules(__path__))
-    modules = {name: import_module(f"{__name__}.{name}") for name in names if not name.startswith("_")}
-    return {name: module for name, module in modules.items() if hasattr(module, "recognises")}
+def _readers() -> Iterator[tuple[str, Any]]:
+    """Names and modules, each of which is imported when those before it do not know a file."""
+    for name in sorted(found.name for found in iter_modules(__path__)):
+        module = import_module(f"{__name__}.{name}")
+        if hasattr(module, "recognises"):
+            yield name, module
 
 
 def formats() -> tuple[str, ...]:
     """Names of the formats that are read."""
-    return tuple(_readers())
+    return tuple(name for name, _ in _readers())
 
 
 def recognised(path: Path) -> str | None:
     """The name of the format of a file, None where it is of none that is a timeline."""
     head = Source(path).head()
-    return next((name for name, module in _readers().items() if module.recognises(head, path)), None)
+    return next((name for name, module in _readers() if module.recognises(head, path)), None)
 
 
 def read_trace(path: str | Path, *, progress: Progress | None = None) -> list[Trace]:
@@ -52,12 +52,14 @@ def read_trace(path: str | Path, *, progress: Progress | None = None) -> list[Tr
     name = recognised(path)
     if name is None:
         raise FileFormatError(f"{path}: it {_otherwise(path)}")
-    found: list[Trace] = _readers()[name].read(path, progress)
+    found: list[Trace] = import_module(f"{__name__}.{name}").read(path, progress)
     return found
 
 
 def _otherwise(path: Path) -> str:
     """A clause about a file that is no timeline."""
+    from . import records  # a file that is read needs none of it
+
     others = records.recognised(path)
     if others:
         return f"holds {' and '.join(others)}, which is no timeline; right would be synperf.read_records"

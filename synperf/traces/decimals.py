@@ -22,8 +22,26 @@ def scaled(texts: Sequence[bytes | Raw], places: int) -> NDArray[np.int64]:
     joined = b"\n".join(texts)
     if b'"' in joined:
         joined = joined.replace(b'"', b"")
-    fast = None if joined.translate(None, _NUMERIC) else _plain(joined, len(texts), places)
-    return fast if fast is not None else np.array([_slow(bytes(text), places) for text in texts], dtype=np.int64)
+    if not joined.translate(None, _NUMERIC):
+        for read in (_alike, _plain):
+            if (fast := read(joined, len(texts), places)) is not None:
+                return fast
+    return np.array([_slow(bytes(text), places) for text in texts], dtype=np.int64)
+
+
+def _alike(joined: bytes, count: int, places: int) -> NDArray[np.int64] | None:
+    """The same for texts without a sign, all of them whole or all with as many digits behind the point as `places`."""
+    if b"-" in joined or b"\n\n" in joined or not (joined[:1].isdigit() and joined[-1:].isdigit()):
+        return None
+    unit = 10**places
+    if points := joined.count(b"."):
+        letters = np.frombuffer(joined + b"\n", dtype=np.uint8)
+        ends = np.flatnonzero(letters == ord("\n"))
+        if points != count or not (letters[ends - places - 1] == ord(".")).all():
+            return None
+        joined, unit = joined.replace(b".", b""), 1
+    whole = np.fromstring(joined, dtype=np.int64, sep="\n")  # what has too many digits is the largest number
+    return whole * unit if whole.max() * float(unit) < _SAFE else None
 
 
 def _plain(joined: bytes, count: int, places: int) -> NDArray[np.int64] | None:

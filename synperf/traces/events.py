@@ -172,6 +172,11 @@ class Events:
         return np.array([bool(wanted(text)) for text in self.names], dtype=bool)[self.name]
 
 
+def distinct(values: Column) -> Column:
+    """The different values, in order."""
+    return np.unique(values, return_counts=True)[0]  # alone it imports numpy.ma, which takes longer than many a trace
+
+
 def at(side: Any, rows: Column) -> Column:
     """The place in a side table of each of these events, -1 where it has none."""
     if not len(side.event):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .building import Builder
+from .building import Builder, Texts
 from .decimals import NONE, scaled
 from .events import GPU_KINDS, GPU_WORK, Column, Kind
 from .kineto_args import ARGS
@@ -37,6 +37,7 @@ class Rows:
         self.negative: Counter[Kind] = Counter()
         self.nameless: Counter[Kind] = Counter()
         self.halves: list[Event] = []
+        self._numbers = _Numbers(builder.texts)
         self._sides = Sides(builder)
 
     def add(self, batch: Sequence[Event]) -> None:
@@ -46,7 +47,7 @@ class Rows:
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
             self.halves += [event for event in batch if event.ph in HALVES]
-        for kind in map(Kind, np.unique(codes[codes > 0]).tolist()):
+        for kind in map(Kind, np.flatnonzero(np.bincount(codes[codes > 0])).tolist()):
             events = _of(batch, codes == kind)
             if kind == Kind.MARK:
                 self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
@@ -94,17 +95,21 @@ class Rows:
         self._sides.add(kind, place, name, events, args)
 
     def _places(self, values: Sequence[Any]) -> Column:
-        """Processes or threads as numbers: of `stream 7` it is 7, of any other text one below -1 that is its own."""
-        try:
-            return np.array(values, dtype=np.int64)
-        except (TypeError, ValueError, OverflowError):
-            return np.array([self._place(value) for value in values], dtype=np.int64)
+        """Processes or threads as numbers."""
+        known = self._numbers
+        return np.array([known[value] for value in values], dtype=np.int64)
 
-    def _place(self, value: Any) -> int:
-        if not isinstance(value, str):
-            return number(value)
-        found = number(value.removeprefix("stream ").strip())
-        return found if found >= 0 else -2 - self.builder.texts[value]
+
+class _Numbers(dict[Any, int]):
+    """Of `stream 7` it is 7, of any other text that is no number one below -1 that is its own."""
+
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+
+    def __missing__(self, value: Any) -> int:
+        found = number(value.removeprefix("stream ").strip() if isinstance(value, str) else value)
+        self[value] = kept = found if found >= 0 or not isinstance(value, str) else -2 - self.texts[value]
+        return kept
 
 
 def _of(events: Sequence[Event], mask: Column) -> list[Event]:

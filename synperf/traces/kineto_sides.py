@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Raw
 
 from .building import Builder, Texts
 from .events import Column, Kind
@@ -53,12 +55,12 @@ class Sides:
 
     def _geometry(self, place: Column, args: Sequence[Any]) -> None:
         has = [row for row, a in enumerate(args) if a.registers != -1 or a.grid is not NOTHING]
-        chosen = [args[row] for row in has]
+        chosen = args if len(has) == len(args) else [args[row] for row in has]
         self.builder.add_side(
             "geometry",
             place[has],
-            grid=[self._triples[bytes(a.grid)] for a in chosen],
-            block=[self._triples[bytes(a.block)] for a in chosen],
+            grid=self._triples.of(map(attrgetter("grid"), chosen)),
+            block=self._triples.of(map(attrgetter("block"), chosen)),
             registers=small([a.registers for a in chosen]),
             shared_bytes=ints([a.shared_bytes for a in chosen]),
             occupancy=[share(a.occupancy if a.occupancy is not None else a.occupancy_old) for a in chosen],
@@ -124,17 +126,30 @@ class _RawTexts(dict[bytes, int]):
         return found
 
 
-class _Triples(dict[bytes, tuple[int, ...]]):
-    """Undecoded lists of three numbers; what is none is `_NO_TRIPLE`."""
+class _Triples(dict[bytes, int]):
+    """Places in a list of undecoded lists of three numbers; what is none is `_NO_TRIPLE`."""
 
-    def __missing__(self, raw: bytes) -> tuple[int, ...]:
+    def __init__(self) -> None:
+        self.found: list[tuple[int, ...]] = []
+
+    def of(self, raws: Iterable[Raw]) -> Column:
+        """A row of three for each."""
+        places = [self[raw] for raw in map(bytes, raws)]
+        return np.array(self.found, dtype=np.int64).reshape(-1, len(_NO_TRIPLE))[places]
+
+    def __missing__(self, raw: bytes) -> int:
+        self[raw] = place = len(self.found)
+        self.found.append(self._triple(raw))
+        return place
+
+    @staticmethod
+    def _triple(raw: bytes) -> tuple[int, ...]:
         try:
             found = tuple(msgspec.json.decode(raw, type=list[int], strict=False)) if raw else ()
         except msgspec.MsgspecError:
             found = ()
         right = len(found) == len(_NO_TRIPLE) and all(0 < n < 2**31 for n in found)
-        self[raw] = kept = found if right else _NO_TRIPLE
-        return kept
+        return found if right else _NO_TRIPLE
 
 
 def ints(values: Sequence[Any]) -> Column:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, BinaryIO
 
 from ..errors import FileFormatError
 
 Progress = Callable[[str, int, int], None]  # (what, bytes done, of all), of the file as it lies on the disk
-CHUNK = 2**21
+CHUNK = 2**19
 _PACKED = 2**18  # bytes that are read from the disk at once
 HEAD = 2**16
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -36,11 +38,9 @@ class Source:
 
     def chunks(self) -> Iterator[bytes]:
         """All bytes, unpacked."""
-        with self._opened() as file, ThreadPoolExecutor(1) as ahead:
+        with self._opened() as file:
             pieces = self._pieces(file)
-            waiting = ahead.submit(self._chunk, pieces)
-            while chunk := waiting.result():
-                waiting = ahead.submit(self._chunk, pieces)
+            for chunk in _ahead(partial(self._chunk, pieces)):
                 self._tell(file)
                 yield chunk
 
@@ -92,6 +92,32 @@ class Source:
             if not piece:
                 return
             yield piece
+
+
+def _ahead(make: Callable[[], bytes]) -> Iterator[bytes]:
+    """What is made until there is nothing more; the next one is made by a thread while the last one is used."""
+    asked: SimpleQueue[bool] = SimpleQueue()
+    made: SimpleQueue[bytes | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        while asked.get():
+            try:
+                made.put(make())
+            except BaseException as error:  # the one who asked is told
+                made.put(error)
+
+    worker = Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        asked.put(True)
+        while found := made.get():
+            if isinstance(found, BaseException):
+                raise found
+            asked.put(True)
+            yield found
+    finally:
+        asked.put(False)
+        worker.join()
 
 
 def _until(size: int, pieces: Iterator[bytes]) -> Iterator[bytes]:

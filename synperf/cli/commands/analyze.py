@@ -5,21 +5,13 @@ For example: synperf analyze rank0.json.gz rank1.json.gz --html report.html
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...analysis import read
-from ...analysis.recorded import analyze_records, are_recorded
-from ...analysis.whole import analyze_traces
-from ...report import analysis as report
-from ...report import records
-from ...report.redact import redacted
-from ..bars import stages
+from ..files_alone.analyze import answer
 from ..output_options import AsJson
-from ..show import show, text_of
 from ..trace_files import Files, part_of
 
 
@@ -46,6 +38,10 @@ def analyze(
     redact: Annotated[
         bool, typer.Option("--redact", help="pseudonyms for names of programs, files and groups; no metadata")
     ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="keeps what is read in this folder, for files that have not changed"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     files = Files(
@@ -53,15 +49,4 @@ def analyze(
         is_redacted=redact,
     )  # fmt: skip
     files.check(traces)
-    if are_recorded(traces):
-        files.require_none(traces[0])
-        results = analyze_records(traces)
-        show(as_json, lambda: records.to_dict(results), lambda: records.to_text(results))
-        return
-    with stages() as told:
-        events = read(traces, progress=told, workers=os.cpu_count() or 1)
-    whole = analyze_traces(events)
-    found = redacted(whole) if redact else whole
-    with files.written(events, found):
-        shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
-        print(shown, flush=True)  # before the files have their names: without the text there are none
+    answer(traces, files, redact, as_json, cache)

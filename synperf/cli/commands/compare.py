@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from ...analysis import compare as asked
 from ...analysis.compare import Comparison, Verdict
+from ...analysis.compare import compare as asked
 from ...errors import FieldError
 from ...report import trace_comparison as report
 from ..arguments import AsJson
