@@ -73,6 +73,7 @@ def needs_values(name: str) -> bool:
     return formula(name) in ("conv", "attention")
 
 
+@cache
 def work(name: str, dims: str, types: str, values: str) -> Work | None:
     """What one run of an operator computes and moves; None where it has no formula, or its arguments say too little."""
     if name not in _operators():

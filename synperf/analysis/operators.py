@@ -15,7 +15,7 @@ from ..traces.events import GPU_WORK, Column, Kind, Trace, aligned
 from ..units import counted, format_percent
 from .finding import Finding, told
 from .launched import launches
-from .nested import Nested, nested
+from .nested import Nested
 from .operator_formulas import Work, needs_values, work
 from .own_time import own_of
 from .roof import roof
@@ -30,7 +30,7 @@ class Operator:
 
     `shapes` and `formats` are those of the arguments as recorded, empty where they are not. GPU times are sums of
     durations. `timed` runs have GPU work in the file, and rates are over them alone. `flop` and `bytes` are of one run,
-    None without a formula; `calls_known` says that one above it has a formula too, so that its work is counted there.
+    None without a formula; `is_within` says that one above it has a formula too, so that its work is counted there.
     `roofline_ns` is the least time of one run on the GPU, and `efficiency` that over the mean GPU time of one: above 1
     where operands came out of L2.
     """
@@ -57,7 +57,7 @@ class Operator:
     bound: str = ""
     roofline_ns: float | None = None
     efficiency: float | None = None
-    calls_known: bool = False
+    is_within: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +82,14 @@ class _Each:
     gpu_total: Column
 
 
-def operators(trace: Trace, gpu: GPU | None) -> Operators | None:
+def operators(trace: Trace, found: Nested, gpu: GPU | None) -> Operators | None:
     """The operators of a rank, with the roofline of its GPU where it is known; None where no operator is recorded."""
-    events = trace.events
-    if not len(events.of(Kind.OPERATOR)):
+    if not len(trace.events.of(Kind.OPERATOR)):
         return None
-    found = nested(events)
     gpu_own, kernels, untied = _launched(found)
     each = _each(found, gpu_own, kernels)
-    made = [_measured(trace, found, each, group, gpu) for group in _groups(found, each)]
+    recorded = _Recorded(found)
+    made = [_measured(trace, recorded, each, group, gpu) for group in _groups(recorded, each.place)]
     order = sorted(made, key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
     whole = int(gpu_own.sum()) + untied
     return Operators(rank=trace.rank, operators=tuple(order), gpu_ns=whole, untied_ns=untied)
@@ -126,33 +125,52 @@ def _each(found: Nested, gpu_own: Column, kernels: Column) -> _Each:
     )
 
 
-def _groups(found: Nested, each: _Each) -> list[Column]:
+class _Recorded:
+    """Of each range: its name, and the shapes, types and values of its arguments, as ids of texts and as texts."""
+
+    def __init__(self, found: Nested) -> None:
+        events = found.events
+        self.texts, self.above = events.names, found.above
+        arguments = (aligned(events.arguments, name, found.rows) for name in ("dims", "types", "values"))
+        self.ids = np.stack([events.name[found.rows], *arguments])
+
+    def of(self, place: int) -> tuple[str, str, str, str]:
+        """Name, shapes, types and values; what is not recorded is empty."""
+        name, dims, types, values = (self.texts[text] if text >= 0 else "" for text in self.ids[:, place].tolist())
+        return name, dims, types, values
+
+    def is_called(self, place: int) -> bool:
+        """Whether an operator above this one has work by a formula."""
+        above = int(self.above[place])
+        while above >= 0:
+            if work(*self.of(above)) is not None:
+                return True
+            above = int(self.above[above])
+        return False
+
+
+def _groups(recorded: _Recorded, place: Column) -> list[Column]:
     """Which operators are of one name, shapes and formats; of one stride and mask too, where its formula asks."""
-    events = found.events
-    rows = found.rows[each.place]
-    asks = np.array([needs_values(name) for name in events.names], dtype=bool)[events.name[rows]]
-    told_by = [aligned(events.arguments, name, rows) for name in ("dims", "types", "values")]
-    keys = np.stack([events.name[rows], told_by[0], told_by[1], np.where(asks, told_by[2], -1)])
-    _, of = np.unique(keys, axis=1, return_inverse=True)
-    order = np.argsort(np.ravel(of), kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(np.ravel(of)[order])) + 1)
+    asks = np.array([needs_values(name) for name in recorded.texts], dtype=bool)
+    keys = recorded.ids[:, place]
+    keys[-1] = np.where(asks[keys[0]], keys[-1], -1)
+    of = np.zeros(len(place), dtype=np.int64)
+    for key in keys:
+        _, of = np.unique(of * (len(recorded.texts) + 1) + key + 1, return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(of[order])) + 1)
 
 
-def _measured(trace: Trace, found: Nested, each: _Each, group: Column, gpu: GPU | None) -> Operator:
-    events = found.events
-    row = found.rows[each.place[group[:1]]]
-    dims, types, values = (
-        events.names[text] if (text := int(aligned(events.arguments, name, row)[0])) >= 0 else ""
-        for name in ("dims", "types", "values")
-    )
-    name, timed = events.text(int(row[0])), each.gpu_total[group] > 0
+def _measured(trace: Trace, recorded: _Recorded, each: _Each, group: Column, gpu: GPU | None) -> Operator:
+    place = int(each.place[group[0]])
+    name, dims, types, values = recorded.of(place)
     one = Operator(
         rank=trace.rank,
         name=name,
         shapes=" ".join(dims.split()),
         formats=" ".join(types.split()),
         count=len(group),
-        timed=int(timed.sum()),
+        timed=int((each.gpu_total[group] > 0).sum()),
         host_own_ns=int(each.host_own[group].sum()),
         host_total_ns=int(each.host_total[group].sum()),
         kernels=int(each.kernels[group].sum()),
@@ -160,19 +178,7 @@ def _measured(trace: Trace, found: Nested, each: _Each, group: Column, gpu: GPU 
         gpu_total_ns=int(each.gpu_total[group].sum()),
     )
     known = work(name, dims, types, values)
-    return one if known is None else _worked(one, known, _is_called(found, int(each.place[group[0]])), gpu)
-
-
-def _is_called(found: Nested, place: int) -> bool:
-    """Whether an operator above this one has work by a formula."""
-    events, above = found.events, int(found.above[place])
-    while above >= 0:
-        row = found.rows[above : above + 1]
-        texts = [int(aligned(events.arguments, name, row)[0]) for name in ("dims", "types", "values")]
-        if work(events.text(int(row[0])), *(events.names[text] if text >= 0 else "" for text in texts)) is not None:
-            return True
-        above = int(found.above[above])
-    return False
+    return one if known is None else _worked(one, known, recorded.is_called(place), gpu)
 
 
 def _worked(one: Operator, known: Work, is_called: bool, gpu: GPU | None) -> Operator:
@@ -192,7 +198,7 @@ def _worked(one: Operator, known: Work, is_called: bool, gpu: GPU | None) -> Ope
         bound=least.bound if least else "",
         roofline_ns=least.time_s * 1e9 if least else None,
         efficiency=least.time_s * one.timed / time_s if least and time_s else None,
-        calls_known=is_called,
+        is_within=is_called,
     )
 
 
