@@ -54,14 +54,20 @@ class Geometry:
     slots_used: float | None
 
 
-def geometry(trace: Trace, device: int, known: Known) -> tuple[Geometry, ...]:
+def devices(trace: Trace) -> list[int]:
+    """Devices that have kernels, with a time or without one."""
+    found: list[int] = np.unique(trace.events.device[trace.events.of(Kind.KERNEL, Kind.UNTIMED)]).tolist()
+    return found
+
+
+def geometry(trace: Trace, known: Known) -> tuple[Geometry, ...]:
     """Every launch geometry of a device but those of collectives, the one that takes most first.
 
     None of a trace without registers: HIP counts a grid now in blocks, now in threads, and does not say which.
     """
     events, side = trace.events, trace.events.geometry
     rows = events.of(Kind.KERNEL, Kind.UNTIMED)
-    rows = rows[(events.device[rows] == device) & ~collectives(events, rows)]
+    rows = rows[(events.device[rows] == known.device) & ~collectives(events, rows)]
     columns = [aligned(side, name, rows) for name in ("grid", "block", "registers", "shared_bytes")]
     recorded = (columns[0][:, 0] > 0) & (columns[1][:, 0] > 0) & (columns[2] >= 0)
     if not recorded.any():
@@ -69,11 +75,11 @@ def geometry(trace: Trace, device: int, known: Known) -> tuple[Geometry, ...]:
     rows, keys = rows[recorded], np.column_stack([events.name[rows], *columns])[recorded]
     order = np.lexsort(keys.T)
     changes = np.flatnonzero((np.diff(keys[order], axis=0) != 0).any(axis=1)) + 1
-    made = [_measured(trace, device, known, rows[part], keys[part[0]].tolist()) for part in np.split(order, changes)]
+    made = [_measured(trace, known, rows[part], keys[part[0]].tolist()) for part in np.split(order, changes)]
     return tuple(sorted(made, key=lambda one: (-one.total_ns, one.name, one.grid)))
 
 
-def _measured(trace: Trace, device: int, known: Known, rows: Column, key: list[int]) -> Geometry:
+def _measured(trace: Trace, known: Known, rows: Column, key: list[int]) -> Geometry:
     events, grid, block = trace.events, (key[1], key[2], key[3]), (key[4], key[5], key[6])
     registers, shared = key[7], key[8] if key[8] >= 0 else None
     blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
@@ -82,7 +88,7 @@ def _measured(trace: Trace, device: int, known: Known, rows: Column, key: list[i
     estimate = aligned(events.geometry, "occupancy", rows)
     return Geometry(
         rank=trace.rank,
-        device=device,
+        device=known.device,
         name=events.text(int(rows[0])),
         grid=grid,
         block=block,

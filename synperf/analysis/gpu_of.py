@@ -7,16 +7,28 @@ from dataclasses import dataclass
 
 from ..hardware import GPU, gpu
 from ..hardware.names import resolve
-from ..traces.events import Device
+from ..traces.events import Device, Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A device, and its GPU; `gpu` is None where it is not known, and `reason` says why."""
+    """A device and the key of its GPU, empty where it is not known: `reason` says why.
 
-    gpu: GPU | None
-    num_sms: int | None
+    `num_sms` are those that the trace says, which may be a part of the GPU (MIG). `assumed` is what a name that several
+    parts share was taken for.
+    """
+
+    rank: int | None
+    device: int
+    key: str = ""
+    num_sms: int | None = None
+    assumed: str = ""
     reason: str = ""
+
+    @property
+    def gpu(self) -> GPU | None:
+        """Its published limits."""
+        return gpu(self.key) if self.key else None
 
 
 def name_of(devices: Sequence[Device], number: int) -> str | None:
@@ -25,14 +37,14 @@ def name_of(devices: Sequence[Device], number: int) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def gpu_of(devices: Sequence[Device], number: int) -> Known:
-    """The GPU of a device; its SMs are those that the trace says, which may be a part of them (MIG)."""
-    name = name_of(devices, number)
+def gpu_of(trace: Trace, number: int) -> Known:
+    """The GPU of a device of a trace."""
+    name = name_of(trace.devices, number)
     if not name:
-        return Known(gpu=None, num_sms=None, reason=f"the trace does not name the GPU of device {number}")
-    said = next((one.num_sms for one in devices if one.name == name and one.num_sms), None)
-    key, _ = resolve(name)  # only names: what looks like a path is no file here
+        return Known(rank=trace.rank, device=number, reason=f"the trace does not name the GPU of device {number}")
+    said = next((one.num_sms for one in trace.devices if one.name == name and one.num_sms), None)
+    key, assumed = resolve(name)  # only names: what looks like a path is no file here
     if not key:
-        return Known(gpu=None, num_sms=said, reason=f"no GPU of the catalog is called {name!r}")
-    found = gpu(key)
-    return Known(gpu=found, num_sms=said or found.num_sms)
+        reason = f"no GPU of the catalog is called {name!r}"
+        return Known(rank=trace.rank, device=number, num_sms=said, reason=reason)
+    return Known(rank=trace.rank, device=number, key=key, num_sms=said or gpu(key).num_sms, assumed=assumed)

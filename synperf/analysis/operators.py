@@ -14,6 +14,7 @@ from ..hardware import GPU
 from ..traces.events import GPU_WORK, Column, Kind, Trace, aligned
 from ..units import counted, format_percent
 from .finding import Finding, told
+from .gpu_of import Known
 from .launched import launches
 from .nested import Nested
 from .operator_formulas import Work, needs_values, work
@@ -70,6 +71,15 @@ class Operators:
     untied_ns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """Of each nested range, the GPU time and the GPU events that it launched itself; the rest no operator did."""
+
+    gpu_ns: Column
+    kernels: Column
+    untied_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Each:
     """Of each operator: where it is among the nested ranges, and its times."""
@@ -82,21 +92,20 @@ class _Each:
     gpu_total: Column
 
 
-def operators(trace: Trace, found: Nested, gpu: GPU | None) -> Operators | None:
+def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
     """The operators of a rank, with the roofline of its GPU where it is known; None where no operator is recorded."""
     if not len(trace.events.of(Kind.OPERATOR)):
         return None
-    gpu_own, kernels, untied = _launched(found)
-    each = _each(found, gpu_own, kernels)
-    recorded = _Recorded(found)
+    each, recorded = _each(found, by), _Recorded(found)
+    gpu = known.gpu if known else None
     made = [_measured(trace, recorded, each, group, gpu) for group in _groups(recorded, each.place)]
     order = sorted(made, key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
-    whole = int(gpu_own.sum()) + untied
-    return Operators(rank=trace.rank, operators=tuple(order), gpu_ns=whole, untied_ns=untied)
+    whole = int(by.gpu_ns.sum()) + by.untied_ns
+    return Operators(rank=trace.rank, operators=tuple(order), gpu_ns=whole, untied_ns=by.untied_ns)
 
 
-def _launched(found: Nested) -> tuple[Column, Column, int]:
-    """Of each place the GPU time and the GPU events that it launched itself, and the time that none did."""
+def launched(found: Nested) -> Launched:
+    """What each operator launched itself."""
     events = found.events
     rows = events.of(*GPU_WORK)
     call = launches(events, rows)
@@ -105,13 +114,13 @@ def _launched(found: Nested) -> tuple[Column, Column, int]:
     tied = at >= 0
     np.add.at(time, at[tied], events.dur_ns[rows[tied]])
     np.add.at(number, at[tied], 1)
-    return time, number, int(events.dur_ns[rows[~tied]].sum())
+    return Launched(gpu_ns=time, kernels=number, untied_ns=int(events.dur_ns[rows[~tied]].sum()))
 
 
-def _each(found: Nested, gpu_own: Column, kernels: Column) -> _Each:
+def _each(found: Nested, by: Launched) -> _Each:
     events = found.events
     place = np.flatnonzero(events.kind[found.rows] == Kind.OPERATOR)
-    total = found.summed(gpu_own)
+    total = found.summed(by.gpu_ns)
     name = events.name[found.rows]
     is_operator = events.kind[found.rows] == Kind.OPERATOR
     outer = ~found.inside(is_operator, name)[place]
@@ -119,8 +128,8 @@ def _each(found: Nested, gpu_own: Column, kernels: Column) -> _Each:
         place=place,
         host_own=own_of(found)[place],
         host_total=np.where(outer, events.dur_ns[found.rows[place]], 0),
-        kernels=kernels[place],
-        gpu_own=gpu_own[place],
+        kernels=by.kernels[place],
+        gpu_own=by.gpu_ns[place],
         gpu_total=np.where(outer, total[place], 0),
     )
 
@@ -167,7 +176,7 @@ def _measured(trace: Trace, recorded: _Recorded, each: _Each, group: Column, gpu
     one = Operator(
         rank=trace.rank,
         name=name,
-        shapes=" ".join(dims.split()),
+        shapes="".join(dims.split()),
         formats=" ".join(types.split()),
         count=len(group),
         timed=int((each.gpu_total[group] > 0).sum()),

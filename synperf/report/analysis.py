@@ -7,6 +7,7 @@ from typing import Any
 
 from ..analysis.classify import version
 from ..analysis.gaps import CAUSES
+from ..analysis.gpu_of import Known, name_of
 from ..analysis.overlap import Overlap
 from ..analysis.steps import Steps
 from ..analysis.whole import Analysis, Source
@@ -49,10 +50,8 @@ def _device(found: Analysis, one: Overlap) -> dict[str, Any]:
 
 
 def _gpu(sources: Sequence[Source], one: Overlap) -> str | None:
-    """The name of the device: by its number, or the only name there is (ROCm numbers differ)."""
-    listed = [device for source in sources if source.rank == one.rank for device in source.devices]
-    names = {device.name for device in listed if device.number == one.device} or {device.name for device in listed}
-    return names.pop() if len(names) == 1 else None
+    """The name of the device."""
+    return name_of([device for source in sources if source.rank == one.rank for device in source.devices], one.device)
 
 
 def _step_times(found: Steps) -> dict[str, Any]:
