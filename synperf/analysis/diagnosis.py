@@ -1,8 +1,8 @@
 """Why a GPU is used too little: seven causes by the time that each costs, the largest first.
 
-Idle time is split by what the host did (gaps.py); what it did otherwise is CPU work where it was in operators that launch
-nothing, else the framework. Copies count where no kernel hides them. Small operators are kernels of families that memory
-bounds, shorter than the median time from one launch to the next. Texts are in diagnosis.toml.
+Idle time is split by what the host did (gaps.py); what it did otherwise is CPU work where it was in operators that
+launch nothing, else the framework. Copies count where no kernel hides them. Small operators are kernels of families
+that memory bounds, shorter than the median time from one launch to the next. Texts are in diagnosis.toml.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One of the seven, and what says so. `share` is of the span of the device."""
+    """One of the seven, and what says so. `share` is of the span of the device; below 2 % it is not worth a finding."""
 
     cause: str
     title: str
+    is_worth: bool
     total_ns: int
     share: float
     evidence: str
@@ -61,7 +62,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """Of one device: causes that are worth it, the one that costs most first, and a verdict in a sentence."""
+    """Of one device: causes that cost something, the one that costs most first, and a verdict in a sentence."""
 
     rank: int | None
     device: int
@@ -91,14 +92,13 @@ def causes(measured: Mapping[str, Measured], span_ns: int) -> tuple[Cause, ...]:
             raise FieldError(f"indicators: {UnknownNameError.among('cause', name, names())}")
         if one.time_ns < 0 or span_ns <= 0:
             raise FieldError(f"indicators: {name} is {one.time_ns} ns of {span_ns}; right would be a part of the span")
-    worth = _table()["worth"] * span_ns
-    made = [_cause(name, one, span_ns) for name, one in measured.items() if one.time_ns > worth]
+    made = [_cause(name, one, span_ns) for name, one in measured.items() if one.time_ns]
     return tuple(sorted(made, key=lambda one: (-one.total_ns, one.cause)))
 
 
 def verdict(found: Sequence[Cause], unexplained: float) -> str:
     """What to do first; where nothing is known of most idle time, that a timeline is needed first."""
-    if found:
+    if found and found[0].is_worth:
         return f"{found[0].title}: {found[0].advice}"
     return str(_table()["no_evidence" if unexplained > _table()["worth"] else "no_cause"])
 
@@ -108,8 +108,8 @@ def _cause(name: str, one: Measured, span_ns: int) -> Cause:
     number = f"{counted(one.count, text['noun'])}, " if one.count and "noun" in text else ""
     evidence = f"{number}{told(one.time_ns)} {text['state']}, {format_percent(share)} of the span: {text['means']}"
     return Cause(
-        cause=name, title=text["title"], total_ns=one.time_ns, share=share, evidence=evidence, tool=text["tool"],
-        advice=text["advice"], ranges=one.ranges,
+        cause=name, title=text["title"], is_worth=share > _table()["worth"], total_ns=one.time_ns,
+        share=share, evidence=evidence, tool=text["tool"], advice=text["advice"], ranges=one.ranges,
     )  # fmt: skip
 
 
@@ -169,11 +169,12 @@ def _small(work: Work, per_launch: int) -> Column:
 
 
 def findings(found: Diagnosis) -> list[Finding]:
-    """A finding for each cause."""
+    """A finding for each cause that is worth it."""
     return [
         Finding(
             title=one.title, evidence=one.evidence, advice=one.advice, saving_ns=one.total_ns, rank=found.rank,
             ranges=one.ranges,
         )
         for one in found.causes
+        if one.is_worth
     ]  # fmt: skip

@@ -167,4 +167,3 @@ def _gap(work: Work, found: _Found, cause: Column, doing: Doing, place: int) -> 
         operator=doing.operator(middle, thread),
         python=doing.python(middle, thread),
     )
-

@@ -20,6 +20,7 @@ from .classify import collectives
 from .finding import Finding, told
 from .gpu_of import Known
 
+_WARP = 32  # threads, of every GPU of NVIDIA: others do not record geometry in full
 _WORTH = 0.02  # share of the span from which small grids are a finding
 
 
@@ -29,7 +30,7 @@ class Geometry:
 
     None is what the trace, or the catalog, does not say. `ctas_per_sm` fit on an SM at once, `blocks_per_sm` is the
     grid over the SMs, `warps_per_sm` that in warps. `last_wave` is how full the last wave is, and `slots_used` how much
-    of all waves is.
+    of all waves is. `max_registers` is what a thread can have.
     """
 
     rank: int | None
@@ -43,6 +44,8 @@ class Geometry:
     total_ns: int
     blocks: int
     threads: int
+    warp_size: int
+    max_registers: int | None
     blocks_per_sm: float | None
     warps_per_sm: float | None
     ctas_per_sm: int | None
@@ -98,6 +101,8 @@ def _measured(trace: Trace, known: Known, rows: Column, key: list[int]) -> Geome
         total_ns=int(events.dur_ns[rows].sum()),
         blocks=blocks,
         threads=threads,
+        warp_size=known.gpu.warp_size if known.gpu else _WARP,
+        max_registers=known.gpu.max_registers_per_thread if known.gpu else None,
         blocks_per_sm=blocks / known.num_sms if known.num_sms else None,
         warps_per_sm=_warps(blocks, threads, known),
         ctas_per_sm=fits.ctas_per_sm if fits else None,

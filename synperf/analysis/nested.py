@@ -1,4 +1,4 @@
-"""Which operator each range of the host stands in: operators, annotations and calls of one thread, each below another."""
+"""Which operator each range of the host stands in: operators, annotations, calls of one thread, one below another."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ class Nested:
 
     def operator(self, places: Column) -> Column:
         """The place of the innermost operator at or above each of these places; -1 stays -1."""
+        if not len(self.rows):
+            return places
         found = places.copy()
         is_operator = self.events.kind[self.rows] == Kind.OPERATOR
         while (rest := (found >= 0) & ~is_operator[found]).any():

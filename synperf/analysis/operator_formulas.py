@@ -148,9 +148,7 @@ def _conv(rule: Mapping[str, Any], given: _Given) -> Work:
     positions = [(size + 2 * pad - step * (taps - 1) - 1) // by + 1 for size, taps, by, pad, step in sides]
     result = image[0] * kernel[0] * prod(positions)
     flop = 2 * result * prod(kernel[1:]) + (result if given.shape(bias) else 0)
-    return Work(
-        flop=flop, bytes=given.bytes(0, 1, bias) + result * given.width(0), dtype=_dtype(given, 0), form="conv"
-    )
+    return Work(flop=flop, bytes=given.bytes(0, 1, bias) + result * given.width(0), dtype=_dtype(given, 0), form="conv")
 
 
 def _conv_backward(rule: Mapping[str, Any], given: _Given) -> Work:  # noqa: ARG001

@@ -1,7 +1,7 @@
 """Operators of the framework: how often, how long on the host and on the device, what they compute and move.
 
-A kernel belongs to the innermost operator in which the host launched it. Own times are without what is called; totals
-are with it, and of an operator that calls itself only the outer one counts. Work is by operator_formulas.py, of one run.
+A kernel belongs to the innermost operator in which the host launched it. Own times are without what is called, totals
+with it; of an operator that calls itself only the outer one counts. Work is by operator_formulas.py, of one run.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Operator:
     gpu_own_ns: int
     gpu_total_ns: int
     form: str = ""
+    dtype: str = ""
     gemm: tuple[int, int, int, int] | None = None
     flop: int | None = None
     bytes: int | None = None
@@ -197,6 +198,7 @@ def _worked(one: Operator, known: Work, is_called: bool, gpu: GPU | None) -> Ope
     return replace(
         one,
         form=known.form,
+        dtype=known.dtype,
         gemm=known.gemm,
         flop=known.flop,
         bytes=known.bytes,
@@ -224,8 +226,8 @@ def findings(found: Operators) -> list[Finding]:
             evidence=f"{counted(len(far), 'operator')} take {told(sum(one.gpu_total_ns for one in far))}, less than"
             f" {format_percent(_FAR)} of the roofline; most is lost in {most.name} {most.shapes}, at"
             f" {format_percent(most.efficiency or 0)} of it",
-            advice="Look at these shapes: small m (batch), extents that are no multiple of 8, formats wider than needed;"
-            " `synperf explain gemm` says what limits one.",
+            advice="Look at these shapes: small m (batch), extents that are no multiple of 8, formats wider than"
+            " needed; `synperf explain gemm` says what limits one.",
             saving_ns=saving,
             rank=found.rank,
         )

@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields, replace
 
 from ..traces.events import Caution, Column, Device, Kind, Trace
 from . import collectives, copies, diagnosis, gaps, geometry, launches, operators, plausible
+from .checklist import Check, checklist
 from .collectives import Across, across
 from .copies import Copies
 from .dataloader import DataLoader, dataloader
 from .diagnosis import Diagnosis
+from .facts import Facts
 from .finding import Finding, drawn_together
 from .gaps import Gap, Idle
 from .geometry import Geometry
@@ -75,6 +77,7 @@ class Analysis:
     dataloaders: tuple[DataLoader, ...]
     across: Across | None
     imbalance: tuple[Imbalance, ...]
+    checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
 
 
@@ -108,6 +111,12 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
     loaders = tuple(one for one in map(dataloader, traces) if one is not None)
     together = across(traces)
     drawn = [*found.findings, *(collectives.findings(together) if together else [])]
+    balance = imbalance(stepped)
+    facts = Facts(
+        overlaps=tuple(found.overlaps), kernels=tuple(found.kernels), geometry=tuple(found.geometry),
+        copies=tuple(found.copies), operators=tuple(found.operators), memory=tuple(found.memory),
+        diagnoses=tuple(found.diagnoses), steps=stepped, across=together, imbalance=balance,
+    )  # fmt: skip
     return Analysis(
         sources=tuple(map(_source, traces)),
         cautions=tuple(_cautions(traces, found, stepped, together)),
@@ -128,7 +137,8 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
         diagnoses=tuple(found.diagnoses),
         dataloaders=loaders,
         across=together,
-        imbalance=imbalance(stepped),
+        imbalance=balance,
+        checks=checklist(facts),
         findings=drawn_together(drawn),
     )
 
@@ -206,14 +216,14 @@ def _unseen(
     without = [trace for trace in traces if not any(True for _ in devices(trace))]
     for trace in without:
         yield Unseen(question="what the GPU did", reason=f"{trace.source}: {_why_empty(trace)}")
-    yield from _unseen_work(traces, found)
+    yield from _unseen_work(found)
     if not stepped:
         yield Unseen(question="steps", reason="no marks of steps, and no kernels that repeat evenly")
     if together is None and (len(traces) > 1 or any(one.collectives for one in found.overlaps)):
         yield Unseen(question="collectives across ranks", reason=_why_alone(traces))
 
 
-def _unseen_work(traces: Sequence[Trace], found: _Devices) -> Iterator[Unseen]:
+def _unseen_work(found: _Devices) -> Iterator[Unseen]:
     """What is missing of operators, rooflines, geometry and memory, where there is GPU work to ask about."""
     if not found.overlaps:
         return

@@ -18,8 +18,8 @@ from ..analysis.whole import Analysis
 from ..traces.events import Device
 
 _OWN = {
-    "format", "found_by", "family", "cause", "direction", "host_memory", "question", "shapes", "formats", "form", "math",
-    "bound", "limiters", "key", "assumed", "tool", "group_of", "state", "kind",
+    "format", "found_by", "family", "cause", "direction", "host_memory", "question", "shapes", "formats", "form",
+    "dtype", "math", "bound", "limiters", "key", "assumed", "tool", "state", "kind",
 }  # fmt: skip
 _SENTENCES = {"title", "evidence", "advice", "text", "reason", "verdict"}  # in which names may stand
 _OF_PROFILER = re.compile(r"ProfilerStep#\d+|step \d+")

@@ -18,6 +18,9 @@ TEXT = """\
 trace.json: kineto, rank 0 of 2, 6 events, NVIDIA H100
 
 could not look
+  operators: none were recorded; right would be activities of the CPU too
+  waves and occupancy: the trace has no launch geometry with registers
+  memory: no allocations were recorded; right would be profile_memory=True
   collectives across ranks: there is one rank only; right would be the files of all ranks
 
 rank  device    span    busy  compute  exposed copy  exposed comm    idle  idle %  kernels

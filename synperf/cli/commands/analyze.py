@@ -46,6 +46,7 @@ def analyze(
     redact: Annotated[
         bool, typer.Option("--redact", help="pseudonyms for names of programs, files and groups; no metadata")
     ] = False,
+    full: Annotated[bool, typer.Option("--full", help="all tables after the first screen")] = False,
     as_json: AsJson = False,
 ) -> None:
     files = Files(
@@ -63,5 +64,5 @@ def analyze(
     whole = analyze_traces(events)
     found = redacted(whole) if redact else whole
     with files.written(events, found):
-        shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
+        shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found, full))
         print(shown, flush=True)  # before the files have their names: without the text there are none
