@@ -60,7 +60,8 @@ def geometry(found: Analysis) -> Table:
         columns=(
             RANK, DEVICE, name("kernel"), words_of("grid", _three), words_of("block", _three),
             Column("registers", count), Column("shared", size), Column("count", count), Column("total", time),
-            Column("CTAs per SM", _number), Column("waves", _number), Column("last wave", share), Column("occupancy", share), words_of("limited by"),
+            Column("CTAs per SM", _number), Column("waves", _number), Column("last wave", share),
+            Column("occupancy", share), words_of("limited by"),
         ),
         rows=tuple(map(_geometry, rows)),
         note="CTAs per SM are the grid over the SMs; a wave is what fits on all of them at once. Occupancy is the"
