@@ -125,6 +125,8 @@ def _holders(found: Nested, rows: Column, held: Column, peak_bytes: int) -> tupl
 def _allocators(found: Nested, rows: Column) -> list[str]:
     """The operator of each allocation; empty where there is none."""
     events = found.events
+    if not len(found.rows):
+        return [""] * len(rows)
     mere = events.named(_ALLOCATION.search)
     at = found.innermost(rows)
     while (rest := (at >= 0) & mere[found.rows[at]] & (found.above[at] >= 0)).any():
