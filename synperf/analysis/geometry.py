@@ -7,14 +7,14 @@ memory; `recorded_occupancy` is the profiler's own estimate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isnan
 
 import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU
 from ..scheduling.occupancy import Occupancy, occupancy
-from ..traces.events import Column, Kind, Trace, aligned
+from ..traces.events import Kind, Trace, aligned
 from ..units import counted, format_percent
 from .classify import collectives
 from .finding import Finding, told
@@ -77,28 +77,35 @@ def geometry(trace: Trace, known: Known) -> tuple[Geometry, ...]:
         return ()
     rows, keys = rows[recorded], np.column_stack([events.name[rows], *columns])[recorded]
     order = np.lexsort(keys.T)
-    changes = np.flatnonzero((np.diff(keys[order], axis=0) != 0).any(axis=1)) + 1
-    made = [_measured(trace, known, rows[part], keys[part[0]].tolist()) for part in np.split(order, changes)]
+    rows, keys = rows[order], keys[order]
+    first = np.concatenate(([0], np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1))
+    found = zip(
+        keys[first].tolist(),
+        np.diff(first, append=len(rows)).tolist(),
+        np.add.reduceat(events.dur_ns[rows], first).tolist(),
+        np.fmax.reduceat(aligned(side, "occupancy", rows), first).tolist(),
+        strict=True,
+    )
+    made = [_measured(trace, known, *one) for one in found]
     return tuple(sorted(made, key=lambda one: (-one.total_ns, one.name, one.grid)))
 
 
-def _measured(trace: Trace, known: Known, rows: Column, key: list[int]) -> Geometry:
-    events, grid, block = trace.events, (key[1], key[2], key[3]), (key[4], key[5], key[6])
+def _measured(trace: Trace, known: Known, key: list[int], count: int, total_ns: int, recorded: float) -> Geometry:
+    grid, block = (key[1], key[2], key[3]), (key[4], key[5], key[6])
     registers, shared = key[7], key[8] if key[8] >= 0 else None
     blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
     fits = _occupancy(known.gpu, threads, registers, shared)
     waves = blocks / (known.num_sms * fits.ctas_per_sm) if known.num_sms and fits else None
-    estimate = aligned(events.geometry, "occupancy", rows)
     return Geometry(
         rank=trace.rank,
         device=known.device,
-        name=events.text(int(rows[0])),
+        name=trace.events.names[key[0]],
         grid=grid,
         block=block,
         registers=registers,
         shared_bytes=shared,
-        count=len(rows),
-        total_ns=int(events.dur_ns[rows].sum()),
+        count=count,
+        total_ns=total_ns,
         blocks=blocks,
         threads=threads,
         warp_size=known.gpu.warp_size if known.gpu else _WARP,
@@ -108,7 +115,7 @@ def _measured(trace: Trace, known: Known, rows: Column, key: list[int]) -> Geome
         ctas_per_sm=fits.ctas_per_sm if fits else None,
         occupancy=fits.occupancy if fits else None,
         limiters=fits.limiters if fits else (),
-        recorded_occupancy=float(np.nanmax(estimate)) if not np.isnan(estimate).all() else None,
+        recorded_occupancy=None if isnan(recorded) else recorded,
         waves=waves,
         last_wave=waves - ceil(waves) + 1 if waves else None,
         slots_used=waves / ceil(waves) if waves else None,

@@ -94,7 +94,7 @@ def _above(start: list[int], end: list[int], place: int) -> tuple[list[int], lis
     above: list[int] = []
     depth: list[int] = []
     open_: list[int] = []
-    for here, (first, _) in enumerate(zip(start, end, strict=True)):
+    for here, first in enumerate(start):
         while open_ and end[open_[-1]] <= first:
             open_.pop()
         above.append(open_[-1] + place if open_ else -1)

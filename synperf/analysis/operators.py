@@ -6,6 +6,7 @@ with it; of an operator that calls itself only the outer one counts. Work is by 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,17 +93,29 @@ class _Each:
     gpu_own: Column
     gpu_total: Column
 
+    def summed(self, order: Column, first: Column) -> list[dict[str, int]]:
+        """Counts and sums of each group: operators in `order`, of which each group begins at one of `first`."""
+        columns = {
+            "count": np.ones(len(order), dtype=np.int64), "timed": (self.gpu_total > 0).astype(np.int64),
+            "host_own_ns": self.host_own, "host_total_ns": self.host_total, "kernels": self.kernels,
+            "gpu_own_ns": self.gpu_own, "gpu_total_ns": self.gpu_total,
+        }  # fmt: skip
+        sums = [np.add.reduceat(column[order], first).tolist() for column in columns.values()]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*sums, strict=True)]
+
 
 def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
     """The operators of a rank, with the roofline of its GPU where it is known; None where no operator is recorded."""
     if not len(trace.events.of(Kind.OPERATOR)):
         return None
     each, recorded = _each(found, by), _Recorded(found)
-    gpu = known.gpu if known else None
-    made = [_measured(trace, recorded, each, group, gpu) for group in _groups(recorded, each.place)]
-    order = sorted(made, key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
+    gpu, (order, first) = known.gpu if known else None, _groups(recorded, each.place)
+    places = each.place[order[first]].tolist()
+    sums = each.summed(order, first)
+    made = [_measured(trace, recorded, place, row, gpu) for place, row in zip(places, sums, strict=True)]
+    made.sort(key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
     whole = int(by.gpu_ns.sum()) + by.untied_ns
-    return Operators(rank=trace.rank, operators=tuple(order), gpu_ns=whole, untied_ns=by.untied_ns)
+    return Operators(rank=trace.rank, operators=tuple(made), gpu_ns=whole, untied_ns=by.untied_ns)
 
 
 def launched(found: Nested) -> Launched:
@@ -159,8 +172,11 @@ class _Recorded:
         return False
 
 
-def _groups(recorded: _Recorded, place: Column) -> list[Column]:
-    """Which operators are of one name, shapes and formats; of one stride and mask too, where its formula asks."""
+def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
+    """An order in which operators of one name, shapes and formats are side by side, and where each group begins.
+
+    They are of one stride and mask too, where the formula asks.
+    """
     asks = np.array([needs_values(name) for name in recorded.texts], dtype=bool)
     keys = recorded.ids[:, place]
     keys[-1] = np.where(asks[keys[0]], keys[-1], -1)
@@ -168,25 +184,13 @@ def _groups(recorded: _Recorded, place: Column) -> list[Column]:
     for key in keys:
         _, of = np.unique(of * (len(recorded.texts) + 1) + key + 1, return_inverse=True)
     order = np.argsort(of, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(of[order])) + 1)
+    return order, np.flatnonzero(np.diff(of[order], prepend=-1))
 
 
-def _measured(trace: Trace, recorded: _Recorded, each: _Each, group: Column, gpu: GPU | None) -> Operator:
-    place = int(each.place[group[0]])
+def _measured(trace: Trace, recorded: _Recorded, place: int, sums: Mapping[str, int], gpu: GPU | None) -> Operator:
     name, dims, types, values = recorded.of(place)
-    one = Operator(
-        rank=trace.rank,
-        name=name,
-        shapes="".join(dims.split()),
-        formats=" ".join(types.split()),
-        count=len(group),
-        timed=int((each.gpu_total[group] > 0).sum()),
-        host_own_ns=int(each.host_own[group].sum()),
-        host_total_ns=int(each.host_total[group].sum()),
-        kernels=int(each.kernels[group].sum()),
-        gpu_own_ns=int(each.gpu_own[group].sum()),
-        gpu_total_ns=int(each.gpu_total[group].sum()),
-    )
+    shapes, formats = "".join(dims.split()), " ".join(types.split())
+    one = Operator(rank=trace.rank, name=name, shapes=shapes, formats=formats, **sums)
     known = work(name, dims, types, values)
     return one if known is None else _worked(one, known, recorded.is_called(place), gpu)
 
