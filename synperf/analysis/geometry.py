@@ -21,6 +21,7 @@ from .finding import Finding, told
 from .gpu_of import Known
 
 _WARP = 32  # threads, of every GPU of NVIDIA: others do not record geometry in full
+_MOST = 2**50  # blocks of a grid, threads of a block: more are damage
 _WORTH = 0.02  # share of the span from which small grids are a finding
 
 
@@ -72,7 +73,8 @@ def geometry(trace: Trace, known: Known) -> tuple[Geometry, ...]:
     rows = events.of(Kind.KERNEL, Kind.UNTIMED)
     rows = rows[(events.device[rows] == known.device) & ~collectives(events, rows)]
     columns = [aligned(side, name, rows) for name in ("grid", "block", "registers", "shared_bytes")]
-    recorded = (columns[0][:, 0] > 0) & (columns[1][:, 0] > 0) & (columns[2] >= 0)
+    blocks, threads = (np.prod(column.astype(float), axis=1) for column in columns[:2])  # -1 where there are none
+    recorded = (blocks > 0) & (blocks < _MOST) & (threads > 0) & (threads < _MOST) & (columns[2] >= 0)
     if not recorded.any():
         return ()
     rows, keys = rows[recorded], np.column_stack([events.name[rows], *columns])[recorded]

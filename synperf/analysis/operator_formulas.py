@@ -20,6 +20,7 @@ import msgspec
 Shape = tuple[int, ...]
 _FILE = Path(__file__).with_name("operator_formulas.toml")
 _LARGEST = 2**40  # an extent beyond it is damage
+_MOST = 2**62  # FLOP or bytes of one run: so are more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +82,10 @@ def work(name: str, dims: str, types: str, values: str) -> Work | None:
     rule = _operators()[name]
     try:
         given = _Given(_shapes(dims), _texts(types), _texts(values or "[]"))
-        return _FORMS[rule["form"]](rule, given)
+        found = _FORMS[rule["form"]](rule, given)
     except (msgspec.MsgspecError, LookupError, ValueError, TypeError):
         return None  # damaged, or of a form that no formula is for
+    return found if max(found.flop, found.bytes) <= _MOST else None
 
 
 @cache

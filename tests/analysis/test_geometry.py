@@ -69,3 +69,9 @@ def test_an_estimate_of_the_profiler_is_that_of_the_same_geometry():
     assert len(full) > 50
     near = [one for one in full if abs(one.occupancy - one.recorded_occupancy) < 0.011]
     assert len(near) > 0.9 * len(full)
+
+
+def test_a_grid_that_can_not_be_is_damage(tmp_path):
+    huge = [2**31 - 1] * 3
+    events = [kernel("k", 0, 5, **{**SHAPE, "grid": huge}), kernel("k", 9, 5, **{**SHAPE, "block": huge})]
+    assert found_in(read(tmp_path, events, **V100)) == []

@@ -79,6 +79,7 @@ def test_an_attention_is_that_of_the_attention_family(name, causal):
         ("aten::mm", [], ()),
         ("aten::mm", [[2, -3], [-3, 5]], ()),
         ("aten::mm", [[2, 10**15], [10**15, 5]], ()),
+        ("aten::mm", [[10**11, 10**11], [10**11, 10**11]], ()),  # more FLOP than any run has
         ("aten::conv2d", [[1, 2, 7, 7], [4, 2, 3, 3], []], ()),  # strides are not recorded
         ("aten::convolution", [[1, 2, 7, 7], [4, 2, 3, 3]] + [[]] * 7, ["", "", "", "[1]", "[0]", "[1]", "True"]),
         ("aten::scaled_dot_product_attention", [[2, 4, 96, 64]] * 3, ()),  # nor is the mask
