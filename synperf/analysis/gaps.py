@@ -6,13 +6,12 @@ ends it tells whether the host was late: then what the host did from the begin o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..traces.events import GPU_WORK, Column, Events
-from ..units import counted, format_percent
-from .finding import Finding, told
 from .host_ranges import COPY, SYNC, Doing, anything, calls, dataloader_rows
 from .intervals import Intervals
 from .launched import interval_ns, launches
@@ -36,7 +35,6 @@ CAUSES = {
 }
 _LAUNCHES = 3  # median times from one launch to the next: a longer gap is not the launching of one kernel
 _HALF = 2  # what covers this part of the host's delay is its cause
-_WORTH = 0.02  # share of the span below which a cause is no finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +65,11 @@ class Idle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """The idle time of one device: by cause, and the longest gaps."""
+    """The idle time of one device: by cause, the longest gaps, and when it was for each cause."""
 
     idle: tuple[Idle, ...]
     longest: tuple[Gap, ...]
+    apart: Mapping[str, Intervals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +99,16 @@ def gaps(work: Work, longest: int) -> Gaps:
     order = np.lexsort((found.start_ns, -dur))[:longest]
     doing = Doing(work.events)
     shown = tuple(_gap(work, found, cause, doing, place) for place in order.tolist())
-    return Gaps(idle=tuple(sorted(idle, key=lambda one: -one.total_ns)), longest=shown)
+    return Gaps(idle=tuple(sorted(idle, key=lambda one: -one.total_ns)), longest=shown, apart=_apart(found, cause))
 
 
 def by_cause(work: Work) -> dict[str, Intervals]:
     """All gaps of a device, apart by cause."""
     found = _found(work)
-    cause = _causes(work.events, found)
+    return _apart(found, _causes(work.events, found))
+
+
+def _apart(found: _Found, cause: Column) -> dict[str, Intervals]:
     return {name: Intervals(found.start_ns[cause == name], found.end_ns[cause == name]) for name in CAUSES}
 
 
@@ -165,46 +167,3 @@ def _gap(work: Work, found: _Found, cause: Column, doing: Doing, place: int) -> 
         operator=doing.operator(middle, thread),
         python=doing.python(middle, thread),
     )
-
-
-_ADVICE = {
-    DATALOADER: (
-        "The GPU waits for data",
-        "Use more DataLoader workers, pin_memory and prefetching; decode ahead of time or on the GPU.",
-    ),
-    SYNCHRONISED: (
-        "The host waits for the GPU before it launches more",
-        "Take .item(), .cpu(), nonzero and explicit synchronisation out of the step: the wait itself is GPU work and"
-        " stays, the empty queue after it goes.",
-    ),
-    COPYING: ("Copies hold up the host", "Pin host memory and copy with non_blocking=True, on a stream of its own."),
-    LAUNCH_BOUND: (
-        "Kernels are too short for the host to keep up",
-        "Use CUDA graphs or torch.compile, fuse small operators, or raise the batch size.",
-    ),
-    HOST: (
-        "The host is late",
-        "See what the host does in the longest gaps; take it out of the step, or let it run ahead of the GPU.",
-    ),
-}
-
-
-def findings(found: Gaps, span_ns: int) -> list[Finding]:
-    """A finding for each cause that takes a share of the span that is worth it."""
-    made = []
-    for idle in found.idle:
-        if idle.cause in _ADVICE and idle.total_ns > _WORTH * span_ns:
-            title, advice = _ADVICE[idle.cause]
-            share = f"{format_percent(idle.total_ns / span_ns)} of the span"
-            ranges = tuple((g.start_ns, g.start_ns + g.dur_ns) for g in found.longest if g.cause == idle.cause)
-            made.append(
-                Finding(
-                    title=title,
-                    evidence=f"{counted(idle.count, 'gap')}, {told(idle.total_ns)} idle, {share}: {CAUSES[idle.cause]}",
-                    advice=advice,
-                    saving_ns=idle.total_ns,
-                    rank=idle.rank,
-                    ranges=ranges,
-                )
-            )
-    return made

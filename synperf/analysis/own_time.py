@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 
-from ..traces.events import CALLS, Column, Events, Kind
+from ..traces.events import Column, Events
 from .host_ranges import DATALOADER
+from .nested import Nested, nested
 
 LOADER = "DataLoader"
 _DIGITS = re.compile(r"\d+")
@@ -15,25 +16,17 @@ _DIGITS = re.compile(r"\d+")
 
 def own_times(events: Events) -> tuple[Column, Column]:
     """Rows of operators, annotations and calls, by thread, and of each the nanoseconds that none below it has."""
-    rows = events.of(Kind.OPERATOR, Kind.ANNOTATION, *CALLS)
-    order = np.lexsort((np.arange(len(rows)), events.thread[rows], events.process[rows]))
-    rows = rows[order]
-    process, thread = events.process[rows], events.thread[rows]
-    changes = np.flatnonzero((np.diff(process) != 0) | (np.diff(thread) != 0)) + 1
-    own = [_own(events.start_ns[part].tolist(), events.end_ns(part).tolist()) for part in np.split(rows, changes)]
-    return rows, np.array([one for part in own for one in part], dtype=np.int64)
+    found = nested(events)
+    return found.rows, own_of(found)
 
 
-def _own(start: list[int], end: list[int]) -> list[int]:
-    """Of the ranges of one thread, in order of start, the longer first."""
-    own = [last - first for first, last in zip(start, end, strict=True)]
-    above: list[int] = []
-    for place, (first, last) in enumerate(zip(start, end, strict=True)):
-        while above and end[above[-1]] <= first:
-            above.pop()
-        if above:
-            own[above[-1]] -= min(last, end[above[-1]]) - first
-        above.append(place)
+def own_of(found: Nested) -> Column:
+    """The nanoseconds of each range that none below it has; of ranges that cross, none counts twice."""
+    events, rows = found.events, found.rows
+    own, end = events.dur_ns[rows].astype(np.int64), events.end_ns(rows)
+    below = np.flatnonzero(found.above >= 0)
+    above = found.above[below]
+    np.subtract.at(own, above, np.minimum(end[below], end[above]) - events.start_ns[rows[below]])
     return own
 
 

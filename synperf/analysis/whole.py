@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from ..traces.events import Caution, Device, Kind, Trace
-from . import collectives, copies, gaps, launches, plausible
+from ..traces.events import Caution, Column, Device, Kind, Trace
+from . import collectives, copies, diagnosis, gaps, geometry, launches, operators, plausible
+from .checklist import Check, checklist
 from .collectives import Across, across
 from .copies import Copies
 from .dataloader import DataLoader, dataloader
+from .diagnosis import Diagnosis
+from .facts import Facts
 from .finding import Finding, drawn_together
 from .gaps import Gap, Idle
+from .geometry import Geometry
+from .gpu_of import Known, gpu_of
 from .imbalance import Imbalance, imbalance
 from .kernels import Family, Kernel, families, kernels
 from .launches import Launches
+from .memory import Memory, memory
+from .nested import Nested, nested
+from .operators import Operators
 from .overlap import Overlap, findings, overlap
 from .steps import Steps, steps
 from .timeline import Timeline, timeline
-from .work import devices
+from .work import Work, devices
 
 LONGEST = 20  # gaps of each device that are told
 SLICES = 240  # of the span of each device: one is a point or two of a picture
@@ -61,9 +69,15 @@ class Analysis:
     gaps: tuple[Gap, ...]
     launches: tuple[Launches, ...]
     copies: tuple[Copies, ...]
+    gpus: tuple[Known, ...]
+    operators: tuple[Operators, ...]
+    geometry: tuple[Geometry, ...]
+    memory: tuple[Memory, ...]
+    diagnoses: tuple[Diagnosis, ...]
     dataloaders: tuple[DataLoader, ...]
     across: Across | None
     imbalance: tuple[Imbalance, ...]
+    checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
 
 
@@ -79,6 +93,11 @@ class _Devices:
     gaps: list[Gap]
     launches: list[Launches]
     copies: list[Copies]
+    gpus: list[Known]
+    operators: list[Operators]
+    geometry: list[Geometry]
+    memory: list[Memory]
+    diagnoses: list[Diagnosis]
     findings: list[Finding]
     cautions: list[Caution]
 
@@ -87,11 +106,17 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
     """The answers to all questions about traces of one job, one for each rank."""
     found = _Devices(*([] for _ in fields(_Devices)))
     for trace in traces:
-        _add_devices(found, trace)
+        _add_trace(found, trace)
     stepped = tuple(one for one in map(steps, traces) if one is not None)
     loaders = tuple(one for one in map(dataloader, traces) if one is not None)
     together = across(traces)
     drawn = [*found.findings, *(collectives.findings(together) if together else [])]
+    balance = imbalance(stepped)
+    facts = Facts(
+        overlaps=tuple(found.overlaps), kernels=tuple(found.kernels), geometry=tuple(found.geometry),
+        copies=tuple(found.copies), operators=tuple(found.operators), memory=tuple(found.memory),
+        diagnoses=tuple(found.diagnoses), steps=stepped, across=together, imbalance=balance,
+    )  # fmt: skip
     return Analysis(
         sources=tuple(map(_source, traces)),
         cautions=tuple(_cautions(traces, found, stepped, together)),
@@ -105,29 +130,60 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
         gaps=tuple(found.gaps),
         launches=tuple(found.launches),
         copies=tuple(found.copies),
+        gpus=tuple(found.gpus),
+        operators=tuple(found.operators),
+        geometry=tuple(found.geometry),
+        memory=tuple(found.memory),
+        diagnoses=tuple(found.diagnoses),
         dataloaders=loaders,
         across=together,
-        imbalance=imbalance(stepped),
+        imbalance=balance,
+        checks=checklist(facts),
         findings=drawn_together(drawn),
     )
 
 
-def _add_devices(found: _Devices, trace: Trace) -> None:
+def _add_trace(found: _Devices, trace: Trace) -> None:
+    """What is found of a rank, and of each of its devices."""
+    ranges = nested(trace.events)
+    launched = operators.launched(ranges)
+    known = [gpu_of(trace, device) for device in geometry.devices(trace)]
+    one = operators.operators(trace, ranges, launched, _only(known))
+    if one is not None:
+        found.operators.append(one)
+        found.findings += operators.findings(one)
+    found.gpus += known
+    found.geometry += [shape for gpu in known for shape in geometry.geometry(trace, gpu)]
+    found.memory += memory(trace, ranges)
     for work in devices(trace):
-        times, named = overlap(work), kernels(work)
-        idle, launched, moved = gaps.gaps(work, LONGEST), launches.launches(work), copies.copies(work)
-        found.overlaps.append(times)
-        found.timelines.append(timeline(work, SLICES))
-        found.kernels += named
-        found.families += families(named)
-        found.idle += idle.idle
-        found.gaps += idle.longest
-        found.launches.append(launched)
-        found.copies += moved
-        found.findings += [
-            *gaps.findings(idle, times.span_ns), *copies.findings(moved, times.span_ns), *findings(times)
-        ]  # fmt: skip
-        found.cautions += _of(trace, [*launches.cautions(launched), *plausible.overlong(work)])
+        _add_device(found, work, ranges, ranges.summed(launched.gpu_ns))
+
+
+def _only(known: Sequence[Known]) -> Known | None:
+    """The GPU of all devices of a rank, where they have the same."""
+    gpus = {one.key for one in known}
+    return known[0] if len(gpus) == 1 else None
+
+
+def _add_device(found: _Devices, work: Work, ranges: Nested, gpu_ns: Column) -> None:
+    times, named = overlap(work), kernels(work)
+    idle, launched, moved = gaps.gaps(work, LONGEST), launches.launches(work), copies.copies(work)
+    why = diagnosis.diagnose(work, times, idle, ranges, gpu_ns)
+    shapes = tuple(one for one in found.geometry if (one.rank, one.device) == (times.rank, times.device))
+    found.overlaps.append(times)
+    found.timelines.append(timeline(work, SLICES))
+    found.kernels += named
+    found.families += families(named)
+    found.idle += idle.idle
+    found.gaps += idle.longest
+    found.launches.append(launched)
+    found.copies += moved
+    found.diagnoses.append(why)
+    found.findings += [
+        *diagnosis.findings(why), *copies.findings(moved, times.span_ns), *findings(times),
+        *geometry.findings(shapes, times.span_ns),
+    ]  # fmt: skip
+    found.cautions += _of(work.trace, [*launches.cautions(launched), *plausible.overlong(work)])
 
 
 def _source(trace: Trace) -> Source:
@@ -160,10 +216,31 @@ def _unseen(
     without = [trace for trace in traces if not any(True for _ in devices(trace))]
     for trace in without:
         yield Unseen(question="what the GPU did", reason=f"{trace.source}: {_why_empty(trace)}")
+    yield from _unseen_work(found)
     if not stepped:
         yield Unseen(question="steps", reason="no marks of steps, and no kernels that repeat evenly")
     if together is None and (len(traces) > 1 or any(one.collectives for one in found.overlaps)):
         yield Unseen(question="collectives across ranks", reason=_why_alone(traces))
+
+
+def _unseen_work(found: _Devices) -> Iterator[Unseen]:
+    """What is missing of operators, rooflines, geometry and memory, where there is GPU work to ask about."""
+    if not found.overlaps:
+        return
+    for reason in dict.fromkeys(one.reason for one in found.gpus if one.reason):
+        yield Unseen(question="rooflines, waves and occupancy", reason=reason)
+    if not found.operators:
+        yield Unseen(question="operators", reason="none were recorded; right would be activities of the CPU too")
+    elif not any(one.shapes for rank in found.operators for one in rank.operators):
+        yield Unseen(question="FLOP and bytes", reason="no shapes were recorded; right would be record_shapes=True")
+    if not found.geometry and any(one.kernels > one.collectives for one in found.overlaps):
+        yield Unseen(question="waves and occupancy", reason="the trace has no launch geometry with registers")
+    if not found.memory:
+        yield Unseen(question="memory", reason="no allocations were recorded; right would be profile_memory=True")
+    for one in found.memory:
+        if not one.holders and not one.is_host and one.changes:
+            yield Unseen(question="which operators hold memory", reason="allocations have no addresses in this trace")
+            return
 
 
 def _why_empty(trace: Trace) -> str:

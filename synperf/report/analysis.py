@@ -7,16 +7,26 @@ from typing import Any
 
 from ..analysis.classify import version
 from ..analysis.gaps import CAUSES
+from ..analysis.gpu_of import name_of
+from ..analysis.operators import Operators
 from ..analysis.overlap import Overlap
 from ..analysis.steps import Steps
 from ..analysis.whole import Analysis, Source
+from . import trace_tables as tables
+from . import trace_work_tables as work_tables
 from .jsonout import plain
 from .text import paragraphs, printable, section, table
+from .trace_columns import Table
 from .trace_lines import caution, head, loader, titled, unseen
-from .trace_tables import Table, families, gaps, idle, late, step_times, times
+from .trace_tables import families, gaps, idle, late, step_times, times
 
 _ROWS = 8  # of a table on the first screen
 _NAME = 60  # letters of a name on the first screen
+_REST = (  # tables that the first screen has no room for
+    work_tables.causes, work_tables.checks, work_tables.operators, tables.kernels, work_tables.geometry,
+    work_tables.memory, work_tables.holders, tables.steps, tables.collectives, tables.imbalance, tables.copies,
+    tables.launches,
+)  # fmt: skip
 
 
 def to_dict(found: Analysis) -> dict[str, Any]:
@@ -35,6 +45,13 @@ def to_dict(found: Analysis) -> dict[str, Any]:
         "gaps": plain(found.gaps),
         "launches": plain(found.launches),
         "copies": plain(found.copies),
+        "gpus": plain(found.gpus),
+        "operators": [plain(one) for rank in found.operators for one in rank.operators],
+        "operator_totals": [_operator_totals(rank) for rank in found.operators],
+        "geometry": plain(found.geometry),
+        "memory": plain(found.memory),
+        "diagnosis": plain(found.diagnoses),
+        "checks": plain(found.checks),
         "dataloader": plain(found.dataloaders),
         "collectives": plain(found.across.collectives) if found.across else [],
         "late_ranks": plain(found.across.late) if found.across else [],
@@ -49,10 +66,12 @@ def _device(found: Analysis, one: Overlap) -> dict[str, Any]:
 
 
 def _gpu(sources: Sequence[Source], one: Overlap) -> str | None:
-    """The name of the device: by its number, or the only name there is (ROCm numbers differ)."""
-    listed = [device for source in sources if source.rank == one.rank for device in source.devices]
-    names = {device.name for device in listed if device.number == one.device} or {device.name for device in listed}
-    return names.pop() if len(names) == 1 else None
+    """The name of the device."""
+    return name_of([device for source in sources if source.rank == one.rank for device in source.devices], one.device)
+
+
+def _operator_totals(one: Operators) -> dict[str, Any]:
+    return {"rank": one.rank, "groups": len(one.operators), "gpu_ns": one.gpu_ns, "untied_ns": one.untied_ns}
 
 
 def _step_times(found: Steps) -> dict[str, Any]:
@@ -62,8 +81,12 @@ def _step_times(found: Steps) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def to_text(found: Analysis) -> str:
-    """One screen: warnings, the times of each device, steps, idle time, kernels, gaps, collectives, findings."""
+def to_text(found: Analysis, is_full: bool = False) -> str:
+    """One screen: warnings, the times of each device, steps, idle time, kernels, gaps, collectives, findings.
+
+    In full, then all other tables, and every row of them.
+    """
+    rest = [_titled(make(found)) for make in _REST] if is_full else []
     shown = paragraphs(
         "\n".join(map(head, found.sources)),
         section("warnings", map(caution, found.cautions)),
@@ -76,6 +99,7 @@ def to_text(found: Analysis) -> str:
         _table(gaps(found), _ROWS // 2),
         _table(late(found), len(found.sources)),
         section("findings", _findings(found)),
+        *rest,
     )
     return "\n".join(map(printable, shown.split("\n")))  # names may hold anything
 
@@ -86,6 +110,11 @@ def _table(of: Table, most: int = _ROWS) -> str:
         for row in of.shown(most)
     ]
     return table(of.heads, rows, of.right) if rows else ""
+
+
+def _titled(of: Table) -> str:
+    """All rows of a table, under its title, with how they are to be read."""
+    return f"{of.title}\n{_table(of, len(of.rows))}" + (f"\n{of.note}" if of.note else "") if of.rows else ""
 
 
 def _short(name: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from .svg import element
 from .text import counted
-from .trace_tables import Column, Table
+from .trace_columns import Column, Table
 
 
 def html_table(of: Table, most: int, head: str = "", pictures: Sequence[str] = ()) -> str:

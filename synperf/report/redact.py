@@ -17,8 +17,11 @@ from typing import Any
 from ..analysis.whole import Analysis
 from ..traces.events import Device
 
-_OWN = {"format", "found_by", "family", "cause", "direction", "host_memory", "question"}
-_SENTENCES = {"title", "evidence", "advice", "text", "reason"}  # in which names may stand
+_OWN = {
+    "format", "found_by", "family", "cause", "direction", "host_memory", "question", "shapes", "formats", "form",
+    "dtype", "math", "bound", "limiters", "key", "assumed", "tool", "state", "kind",
+}  # fmt: skip
+_SENTENCES = {"title", "evidence", "advice", "text", "reason", "verdict"}  # in which names may stand
 _OF_PROFILER = re.compile(r"ProfilerStep#\d+|step \d+")
 _SHORTEST = 4  # letters of a name that is looked for in sentences
 

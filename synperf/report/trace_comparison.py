@@ -9,8 +9,8 @@ from ..analysis.per_step import IDLE
 from ..units import format_percent, format_plain
 from .jsonout import plain
 from .text import counted, paragraphs, section, table
+from .trace_columns import time, words
 from .trace_lines import caution
-from .trace_tables import time, words
 
 _ROWS = 10  # of a table; the rest is summed up
 _NAME = 60

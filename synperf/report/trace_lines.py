@@ -10,7 +10,8 @@ from ..analysis.whole import Analysis, Source, Unseen
 from ..traces.events import Caution
 from ..units import format_percent
 from .text import counted
-from .trace_tables import families, idle, share, time
+from .trace_columns import share, time
+from .trace_tables import families, idle
 
 _TOLD = 0.01  # share of the time below which the verdict is silent
 _VERBS = {

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 
 from ..analysis.whole import Analysis
 from . import trace_tables as tables
+from . import trace_work_tables as work_tables
 from .text import paragraphs
+from .trace_columns import Table
 from .trace_lines import caution, five, head, loader, titled, unseen, verdict
-from .trace_tables import Table
 
 _ROWS = 20  # of a table
 _MARKS = re.compile(r"([\\`*_|<>\[\]#])")
 _TABLES = (
     tables.times, tables.step_times, tables.families, tables.idle, tables.gaps, tables.late, tables.collectives,
-    tables.imbalance, tables.copies, tables.launches, tables.kernels,
+    tables.imbalance, tables.copies, tables.launches, tables.kernels, work_tables.causes, work_tables.operators,
+    work_tables.geometry, work_tables.memory, work_tables.holders, work_tables.checks,
 )  # fmt: skip
 
 

@@ -16,11 +16,12 @@ from ..analysis.whole import Analysis
 from ..version import VERSION
 from . import trace_figures as figures
 from . import trace_tables as tables
+from . import trace_work_tables as work_tables
 from .analysis import to_dict
 from .html_table import html_table, json_value
 from .svg import element, rect
+from .trace_columns import Table, share, time
 from .trace_lines import caution, five, head, loader, titled, unseen, verdict
-from .trace_tables import Table
 
 _FOLDER = Path(__file__).parent
 _ROWS = 100  # of a table on the page; the rest is in its JSON
@@ -112,7 +113,11 @@ def _sections(found: Analysis) -> Iterator[tuple[str, str, str]]:
     if found.timelines:
         yield "timeline", "Timeline of utilisation", _timelines(found)
     yield from _with_pictures(found)
-    rest = (tables.times, tables.loaders, tables.imbalance, tables.copies, tables.launches, tables.kernels)
+    rest = (
+        work_tables.causes, work_tables.operators, work_tables.geometry, work_tables.memory, work_tables.holders,
+        work_tables.checks, tables.times, tables.loaders, tables.imbalance, tables.copies, tables.launches,
+        tables.kernels,
+    )  # fmt: skip
     for make in rest:
         table = make(found)
         if table.rows:
@@ -157,10 +162,10 @@ def _timelines(found: Analysis) -> str:
     parts = [_legend()]
     for device, line in list(zip(found.overlaps, found.timelines, strict=True))[:_DEVICES]:
         rank = "" if device.rank is None else f"rank {device.rank}, "
-        label = f"{rank}device {device.device}, idle {tables.share(device.idle_ns / max(device.span_ns, 1))}"
+        label = f"{rank}device {device.device}, idle {share(device.idle_ns / max(device.span_ns, 1))}"
         over = figures.steps_over(device, steps[device.rank]) if device.rank in steps else ""
         ticks = (device.span_ns * place // (_LABELS - 1) for place in range(_LABELS))
-        axis = element("div", "".join(element("span", tables.time(at)) for at in ticks), **{"class": "axis"})
+        axis = element("div", "".join(element("span", time(at)) for at in ticks), **{"class": "axis"})
         caption = element("figcaption", escape(label))
         parts.append(element("figure", caption + figures.utilisation(line) + over + axis))
     left = len(found.timelines) - _DEVICES

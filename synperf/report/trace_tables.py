@@ -1,90 +1,14 @@
-"""The answers about a trace as tables that text, Markdown and the page share: raw values, and how each is shown."""
+"""The answers about a trace as tables that text, Markdown and the page share: where the time went."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.gaps import CAUSES
 from ..analysis.overlap import Overlap
 from ..analysis.whole import Analysis
-from ..units import format_percent, format_quantity, format_time
-from .text import printable
-
-_NS = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """`show` makes text of a value. Numbers are aligned to the right; names may be cut where room is short."""
-
-    head: str
-    show: Callable[[Any], str]
-    is_number: bool = True
-    is_name: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """Rows of values, one for each column, in the order in which they are to be read. `note` says how."""
-
-    key: str
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    note: str = ""
-
-    @property
-    def heads(self) -> tuple[str, ...]:
-        return tuple(column.head for column in self.columns)
-
-    @property
-    def right(self) -> tuple[str, ...]:
-        return tuple(column.head for column in self.columns if column.is_number)
-
-    def shown(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """The first rows as text."""
-        return [tuple(c.show(v) for c, v in zip(self.columns, row, strict=True)) for row in self.rows[:most]]
-
-
-def time(value_ns: float | None) -> str:
-    """Nanoseconds with a prefix; what is not known is empty."""
-    return "" if value_ns is None else format_time(value_ns * _NS)
-
-
-def share(value: float | None) -> str:
-    """A ratio as a percentage; what is not known is empty."""
-    return "" if value is None else format_percent(value)
-
-
-def count(value: int | None) -> str:
-    """A whole number; what is not known is empty."""
-    return "" if value is None else f"{value:,}"
-
-
-def words(value: Any) -> str:
-    """Text on one line; what is not known is empty."""
-    return "" if value is None else printable(str(value))
-
-
-def _size(value: float | None) -> str:
-    return "" if value is None else format_quantity(value, "B")
-
-
-def _rate(value: float | None) -> str:
-    return "" if value is None else format_quantity(value, "B/s")
-
-
-def _words(head: str) -> Column:
-    return Column(head, words, is_number=False)
-
-
-def _name(head: str) -> Column:
-    return Column(head, words, is_number=False, is_name=True)
-
-
-_RANK, _DEVICE = Column("rank", words), Column("device", words)
+from .trace_columns import DEVICE, RANK, Column, Table, count, name, rate, share, size, time, words, words_of
 
 
 def times(found: Analysis) -> Table:
@@ -93,7 +17,7 @@ def times(found: Analysis) -> Table:
     return Table(
         key="ranks",
         title="Devices",
-        columns=(_RANK, _DEVICE, *(Column(h, time) for h in heads), Column("idle %", share), Column("kernels", count)),
+        columns=(RANK, DEVICE, *(Column(h, time) for h in heads), Column("idle %", share), Column("kernels", count)),
         rows=tuple(map(_times, found.overlaps)),
         note="Span = busy + idle; busy = compute + exposed copy + exposed communication.",
     )
@@ -109,7 +33,7 @@ def families(found: Analysis) -> Table:
     return Table(
         key="families",
         title="Kernels by family",
-        columns=(_words("kernels"), Column("count", count), Column("total", time), Column("share", share)),
+        columns=(words_of("kernels"), Column("count", count), Column("total", time), Column("share", share)),
         rows=_summed([(one.family, one.count, one.total_ns) for one in found.families]),
         note="Sums of durations over all devices: what runs at the same time counts twice.",
     )
@@ -124,26 +48,26 @@ def kernels(found: Analysis) -> Table:
         key="kernels",
         title="Kernels by name",
         columns=(
-            _name("kernel"),
-            _words("family"),
+            name("kernel"),
+            words_of("family"),
             Column("count", count),
             Column("total", time),
             mean,
             Column("share", share),
         ),
-        rows=tuple((name, family[name], n, total, total / n, part) for name, n, total, part in summed),
+        rows=tuple((word, family[word], n, total, total / n, part) for word, n, total, part in summed),
     )
 
 
 def _summed(rows: Sequence[tuple[str, int, int]]) -> tuple[tuple[str, int, int, float | None], ...]:
     """Counts, totals and shares by name, the largest total first."""
     sums: dict[str, tuple[int, int]] = {}
-    for name, number, total in rows:
-        before = sums.get(name, (0, 0))
-        sums[name] = before[0] + number, before[1] + total
+    for word, number, total in rows:
+        before = sums.get(word, (0, 0))
+        sums[word] = before[0] + number, before[1] + total
     whole = sum(total for _, total in sums.values())
     order = sorted(sums.items(), key=lambda one: (-one[1][1], one[0]))
-    return tuple((name, n, total, total / whole if whole else None) for name, (n, total) in order)
+    return tuple((word, n, total, total / whole if whole else None) for word, (n, total) in order)
 
 
 def idle(found: Analysis) -> Table:
@@ -152,7 +76,7 @@ def idle(found: Analysis) -> Table:
     return Table(
         key="idle",
         title="Idle time by cause",
-        columns=(_words("idle"), Column("gaps", count), Column("total", time), _words("because")),
+        columns=(words_of("idle"), Column("gaps", count), Column("total", time), words_of("because")),
         rows=tuple((cause, gaps, total, CAUSES[cause]) for cause, gaps, total, _ in summed),
         note="A gap is when nothing runs on any stream of a device.",
     )
@@ -162,7 +86,7 @@ def gaps(found: Analysis) -> Table:
     """The longest gaps, from the start of their device's span."""
     zero = {(one.rank, one.device): one.start_ns for one in found.overlaps}
     longest = sorted(found.gaps, key=lambda gap: -gap.dur_ns)
-    where = (_RANK, _DEVICE) if len(found.overlaps) > 1 else ()
+    where = (RANK, DEVICE) if len(found.overlaps) > 1 else ()
     rows = []
     for gap in longest:
         place = (gap.rank, gap.device) if where else ()
@@ -172,8 +96,8 @@ def gaps(found: Analysis) -> Table:
         key="gaps",
         title="Longest gaps",
         columns=(
-            Column("longest gaps", time), Column("at", time), *where, _words("cause"), _name("host in"),
-            _name("Python"),
+            Column("longest gaps", time), Column("at", time), *where, words_of("cause"), name("host in"),
+            name("Python"),
         ),
         rows=tuple(rows),
         note="`at` is from the first GPU event of the device; the host is looked at in the middle of its delay.",
@@ -192,8 +116,8 @@ def step_times(found: Analysis) -> Table:
         key="step_times",
         title="Steps of each rank",
         columns=(
-            _RANK, Column("steps", count), _words("found by"), Column("median", time), Column("spread", share),
-            _name("slow"),
+            RANK, Column("steps", count), words_of("found by"), Column("median", time), Column("spread", share),
+            name("slow"),
         ),
         rows=tuple(rows),
         note="Spread is the median distance from the median, over it.",
@@ -211,7 +135,7 @@ def steps(found: Analysis) -> Table:
         key="steps",
         title="Steps",
         columns=(
-            _RANK, _name("step"), Column("time", time), Column("GPU busy", time), Column("compute", time), _words("")
+            RANK, name("step"), Column("time", time), Column("GPU busy", time), Column("compute", time), words_of("")
         ),
         rows=tuple(rows),
         note="On the host's clock. The window of the profiler may have cut the first and the last.",
@@ -227,7 +151,7 @@ def loaders(found: Analysis) -> Table:
     return Table(
         key="dataloader",
         title="DataLoader",
-        columns=(_RANK, Column("waits", count), Column("total", time), Column("of the trace", share)),
+        columns=(RANK, Column("waits", count), Column("total", time), Column("of the trace", share)),
         rows=tuple((one.rank, one.count, one.total_ns, one.share) for one in found.dataloaders),
     )
 
@@ -256,8 +180,8 @@ def collectives(found: Analysis) -> Table:
         key="collectives",
         title="Collectives",
         columns=(
-            _name("collective"), Column("at", time), Column("spread", time), Column("transfer", time),
-            Column("last rank", words), Column("bytes", _size), Column("busbw", _rate),
+            name("collective"), Column("at", time), Column("spread", time), Column("transfer", time),
+            Column("last rank", words), Column("bytes", size), Column("busbw", rate),
         ),
         rows=tuple(
             (c.name, c.start_ns - zero, c.spread_ns, c.transfer_ns, c.last_rank, c.bytes, c.busbw_bytes_per_s)
@@ -274,7 +198,7 @@ def imbalance(found: Analysis) -> Table:
     return Table(
         key="imbalance",
         title="Balance of ranks",
-        columns=(_name("step"), mean, most, Column("busiest rank", words), Column("mean / most", share)),
+        columns=(name("step"), mean, most, Column("busiest rank", words), Column("mean / most", share)),
         rows=tuple(
             (one.step, one.mean_compute_ns, one.max_compute_ns, one.busiest_rank, one.efficiency)
             for one in found.imbalance
@@ -292,8 +216,8 @@ def copies(found: Analysis) -> Table:
         key="copies",
         title="Copies",
         columns=(
-            _RANK, _DEVICE, _words("copy"), _words("host memory"), Column("count", count), Column("total", time),
-            Column("bytes", _size), Column("rate", _rate),
+            RANK, DEVICE, words_of("copy"), words_of("host memory"), Column("count", count), Column("total", time),
+            Column("bytes", size), Column("rate", rate),
         ),
         rows=tuple(rows),
     )  # fmt: skip
@@ -312,7 +236,7 @@ def launches(found: Analysis) -> Table:
         key="launches",
         title="Launches",
         columns=(
-            _RANK, _DEVICE, Column("calls", count), Column("events", count), Column("without a call", count),
+            RANK, DEVICE, Column("calls", count), Column("events", count), Column("without a call", count),
             Column("delay", time), Column("interval", time), Column("short kernels", count), Column("their time", time),
             Column("graphs", count), Column("events in graphs", count), Column("queue found empty", share),
         ),

@@ -2,7 +2,10 @@
 
 import pytest
 
-from synperf.analysis.gaps import findings, gaps
+from synperf.analysis.diagnosis import diagnose, findings
+from synperf.analysis.gaps import gaps
+from synperf.analysis.nested import nested
+from synperf.analysis.operators import launched
 from synperf.analysis.overlap import overlap
 from synperf.analysis.work import devices
 
@@ -62,8 +65,11 @@ def test_a_wait_that_covers_gpu_work_is_no_finding(tmp_path):
     work += [kernel("bert", 800 * n + 10, 800, correlation=n + 1) for n in range(100)]
     work = [event("forward", 0, 12_000), *work, call("cudaDeviceSynchronize", 12_000, 80_000)]
     device = next(devices(read(tmp_path, work)))
+    ranges = nested(device.events)
+    found = diagnose(device, overlap(device), gaps(device, 5), ranges, ranges.summed(launched(ranges).gpu_ns))
     assert 80e6 <= overlap(device).busy_ns <= 92e6
-    assert findings(gaps(device, 5), overlap(device).span_ns) == []
+    assert findings(found) == []
+    assert "kernels themselves" in found.verdict
 
 
 @pytest.mark.parametrize("name", KINETO)

@@ -18,6 +18,9 @@ TEXT = """\
 trace.json: kineto, rank 0 of 2, 6 events, NVIDIA H100
 
 could not look
+  operators: none were recorded; right would be activities of the CPU too
+  waves and occupancy: the trace has no launch geometry with registers
+  memory: no allocations were recorded; right would be profile_memory=True
   collectives across ranks: there is one rank only; right would be the files of all ranks
 
 rank  device    span    busy  compute  exposed copy  exposed comm    idle  idle %  kernels
@@ -86,3 +89,11 @@ def test_names_do_not_reach_the_terminal_as_they_are(tmp_path):
     odd = [event("\x1b[31mProfilerStep#1", 0, 9, "user_annotation"), kernel("k", 0, 1), kernel("k", 5, 1)]
     odd += [event("red\x1b[31m\nline", 0, 9)]
     assert "\x1b" not in invoke("analyze", str(write(tmp_path, odd))).out
+
+
+def test_full_goes_on_after_the_first_screen(tmp_path):
+    seen = invoke("analyze", str(write(tmp_path, EVENTS, **META)), "--full")
+    assert (seen.code, seen.err) == (0, "")
+    assert seen.out.startswith(TEXT.rstrip())
+    assert "Why the GPU is used too little" in seen.out
+    assert seen.out.count(" unknown ") > 10

@@ -12,6 +12,7 @@ from synperf.traces import read_trace
 from .analysed import REAL, ranks_of, real, traces
 
 OF_HOST = ("sources", "cautions", "unseen", "dataloaders", "findings")  # name the file, or share out all of its events
+NOT_WRITTEN = ("gpus", "operators", "geometry", "memory", "checks")  # ask for the GPU, shapes, registers, allocations
 
 
 def written(folder, made, **part):
@@ -31,7 +32,7 @@ def test_it_reads_back_as_the_same_trace(tmp_path, name):
     write(tmp_path / "out.json", ranks_of(name), real(name), Part(), str)
     again = analyze_traces(read_trace(tmp_path / "out.json"))
     for field in fields(Analysis):
-        if field.name not in OF_HOST:
+        if field.name not in (*OF_HOST, *NOT_WRITTEN):
             assert getattr(again, field.name) == getattr(real(name), field.name), field.name
 
 

@@ -18,7 +18,11 @@ from .analysed import REAL, real, traces
 def test_a_csv_is_a_table_of_the_json(name):
     found = real(name)
     document, files = to_dict(found), to_csv(found)
-    for key in ("ranks", "steps", "families", "kernels", "gaps", "launches", "copies", "dataloader", "late_ranks"):
+    keys = (
+        "ranks", "steps", "families", "kernels", "gaps", "launches", "copies", "dataloader", "late_ranks", "gpus",
+        "operators", "geometry", "checks",
+    )  # fmt: skip
+    for key in keys:
         if not document[key]:
             assert f"{key}.csv" not in files
             continue

@@ -42,6 +42,7 @@ def analyze(
         Path | None,
         typer.Option(metavar="DIR", help="keeps what is read in this folder, for files that have not changed"),
     ] = None,
+    full: Annotated[bool, typer.Option("--full", help="all tables after the first screen")] = False,
     as_json: AsJson = False,
 ) -> None:
     files = Files(
@@ -49,4 +50,4 @@ def analyze(
         is_redacted=redact,
     )  # fmt: skip
     files.check(traces)
-    answer(traces, files, redact, as_json, cache)
+    answer(traces, files, redact, as_json, cache, full)

@@ -19,7 +19,14 @@ def analyze(traces: Sequence[Path]) -> None:
     answer(traces, Files(), False, False)
 
 
-def answer(traces: Sequence[Path], files: Files, is_redacted: bool, as_json: bool, cache: Path | None = None) -> None:
+def answer(
+    traces: Sequence[Path],
+    files: Files,
+    is_redacted: bool,
+    as_json: bool,
+    cache: Path | None = None,
+    in_full: bool = False,
+) -> None:
     """Writes the files that are asked for, and prints text or JSON."""
     if are_recorded(traces):
         files.require_none(traces[0])
@@ -30,7 +37,7 @@ def answer(traces: Sequence[Path], files: Files, is_redacted: bool, as_json: boo
     whole = analyze_traces(events)
     found = _redacted(whole) if is_redacted else whole
     with files.written(events, found):
-        shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
+        shown = text_of(as_json, lambda: report.to_dict(found), lambda: report.to_text(found, in_full))
         print(shown, flush=True)  # before the files have their names: without the text there are none
 
 

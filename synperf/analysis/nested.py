@@ -1,0 +1,103 @@
+"""Which operator each range of the host stands in: operators, annotations, calls of one thread, one below another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..traces.events import CALLS, Column, Events, Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested:
+    """Rows by thread, in order of start. `above` is the place of the range that each stands in, -1 where there is none;
+    `depth` how many are above it, `place` where a row of the table is, -1 of rows that are not among these.
+    """
+
+    events: Events
+    rows: Column
+    above: Column
+    depth: Column
+    place: Column
+
+    def operator(self, places: Column) -> Column:
+        """The place of the innermost operator at or above each of these places; -1 stays -1."""
+        if not len(self.rows):
+            return places
+        found = places.copy()
+        is_operator = self.events.kind[self.rows] == Kind.OPERATOR
+        while (rest := (found >= 0) & ~is_operator[found]).any():
+            found[rest] = self.above[found[rest]]
+        return found
+
+    def summed(self, own: Column) -> Column:
+        """What each range and all below it have, of what each has itself."""
+        total = own.copy()
+        for depth in range(int(self.depth.max(initial=0)), 0, -1):
+            here = np.flatnonzero(self.depth == depth)
+            np.add.at(total, self.above[here], total[here])
+        return total
+
+    def inside(self, marked: Column, name: Column) -> Column:
+        """Whether a range stands in a marked one of the same name; `name` and `marked` are of each place."""
+        found, above = np.zeros(len(self.rows), dtype=bool), self.above.copy()
+        while (alive := np.flatnonzero(above >= 0)).size:
+            found[alive] |= marked[above[alive]] & (name[above[alive]] == name[alive])
+            above[alive] = self.above[above[alive]]
+        return found
+
+    def innermost(self, rows: Column) -> Column:
+        """The place of the innermost operator of the same thread in which each of these events begins, or -1."""
+        found = np.full(len(rows), -1)
+        where = np.stack([self.events.process[rows], self.events.thread[rows]])
+        threads, of = np.unique(where, axis=1, return_inverse=True)
+        for number, (process, thread) in enumerate(threads.T.tolist()):
+            here = np.flatnonzero(np.ravel(of) == number)
+            found[here] = self._covering(process, thread, self.events.start_ns[rows[here]])
+        return found
+
+    def _covering(self, process: int, thread: int, times: Column) -> Column:
+        """The innermost operators of one thread at these times."""
+        events = self.events
+        mine = np.flatnonzero((events.process[self.rows] == process) & (events.thread[self.rows] == thread))
+        if not len(mine):
+            return np.full(len(times), -1)
+        last = np.searchsorted(events.start_ns[self.rows[mine]], times, side="right") - 1
+        found = np.where(last >= 0, mine[last], -1)
+        is_operator, end = events.kind[self.rows] == Kind.OPERATOR, events.end_ns(self.rows)
+        while (rest := (found >= 0) & ~(is_operator[found] & (end[found] > times))).any():
+            found[rest] = self.above[found[rest]]
+        return found
+
+
+def nested(events: Events) -> Nested:
+    """The ranges of all threads."""
+    rows = events.of(Kind.OPERATOR, Kind.ANNOTATION, *CALLS)
+    order = np.lexsort((np.arange(len(rows)), events.thread[rows], events.process[rows]))
+    rows = rows[order]
+    process, thread = events.process[rows], events.thread[rows]
+    above, depth, first = [], [], 0
+    for part in np.split(rows, np.flatnonzero((np.diff(process) != 0) | (np.diff(thread) != 0)) + 1):
+        ups, downs = _above(events.start_ns[part].tolist(), events.end_ns(part).tolist(), first)
+        above += ups
+        depth += downs
+        first += len(part)
+    place = np.full(len(events), -1)
+    place[rows] = np.arange(len(rows))
+    columns = (np.array(one, dtype=np.int64) for one in (above, depth))
+    return Nested(events=events, rows=rows, above=next(columns), depth=next(columns), place=place)
+
+
+def _above(start: list[int], end: list[int], place: int) -> tuple[list[int], list[int]]:
+    """Places of what is above, and depths, of the ranges of one thread, in order of start, the longer first."""
+    above: list[int] = []
+    depth: list[int] = []
+    open_: list[int] = []
+    for here, first in enumerate(start):
+        while open_ and end[open_[-1]] <= first:
+            open_.pop()
+        above.append(open_[-1] + place if open_ else -1)
+        depth.append(len(open_))
+        open_.append(here)
+    return above, depth

@@ -1,0 +1,245 @@
+"""Operators of the framework: how often, how long on the host and on the device, what they compute and move.
+
+A kernel belongs to the innermost operator in which the host launched it. Own times are without what is called, totals
+with it; of an operator that calls itself only the outer one counts. Work is by operator_formulas.py, of one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..hardware import GPU
+from ..traces.events import GPU_WORK, Column, Kind, Trace, aligned
+from ..units import counted, format_percent
+from .finding import Finding, told
+from .gpu_of import Known
+from .launched import launches
+from .nested import Nested
+from .operator_formulas import Work, needs_values, work
+from .own_time import own_of
+from .roof import roof
+
+_FAR = 0.6  # of its roofline: a product below it is worth a look
+_WORTH = 0.02  # share of the GPU time that a finding must be able to return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """All runs of one operator with the same shapes on one rank.
+
+    `shapes` and `formats` are those of the arguments as recorded, empty where they are not. GPU times are sums of
+    durations. `timed` runs have GPU work in the file, and rates are over them alone. `flop` and `bytes` are of one run,
+    None without a formula; `is_within` says that one above it has a formula too, so that its work is counted there.
+    `roofline_ns` is the least time of one run on the GPU, and `efficiency` that over the mean GPU time of one: above 1
+    where operands came out of L2.
+    """
+
+    rank: int | None
+    name: str
+    shapes: str
+    formats: str
+    count: int
+    timed: int
+    host_own_ns: int
+    host_total_ns: int
+    kernels: int
+    gpu_own_ns: int
+    gpu_total_ns: int
+    form: str = ""
+    dtype: str = ""
+    gemm: tuple[int, int, int, int] | None = None
+    flop: int | None = None
+    bytes: int | None = None
+    flop_per_byte: float | None = None
+    flop_per_s: float | None = None
+    bytes_per_s: float | None = None
+    math: str = ""
+    bound: str = ""
+    roofline_ns: float | None = None
+    efficiency: float | None = None
+    is_within: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operators:
+    """Of one rank, the one that takes most of the GPU first. `untied_ns` is GPU time that no operator launched."""
+
+    rank: int | None
+    operators: tuple[Operator, ...]
+    gpu_ns: int
+    untied_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """Of each nested range, the GPU time and the GPU events that it launched itself; the rest no operator did."""
+
+    gpu_ns: Column
+    kernels: Column
+    untied_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """Of each operator: where it is among the nested ranges, and its times."""
+
+    place: Column
+    host_own: Column
+    host_total: Column
+    kernels: Column
+    gpu_own: Column
+    gpu_total: Column
+
+    def summed(self, order: Column, first: Column) -> list[dict[str, int]]:
+        """Counts and sums of each group: operators in `order`, of which each group begins at one of `first`."""
+        columns = {
+            "count": np.ones(len(order), dtype=np.int64), "timed": (self.gpu_total > 0).astype(np.int64),
+            "host_own_ns": self.host_own, "host_total_ns": self.host_total, "kernels": self.kernels,
+            "gpu_own_ns": self.gpu_own, "gpu_total_ns": self.gpu_total,
+        }  # fmt: skip
+        sums = [np.add.reduceat(column[order], first).tolist() for column in columns.values()]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*sums, strict=True)]
+
+
+def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
+    """The operators of a rank, with the roofline of its GPU where it is known; None where no operator is recorded."""
+    if not len(trace.events.of(Kind.OPERATOR)):
+        return None
+    each, recorded = _each(found, by), _Recorded(found)
+    gpu, (order, first) = known.gpu if known else None, _groups(recorded, each.place)
+    places = each.place[order[first]].tolist()
+    sums = each.summed(order, first)
+    made = [_measured(trace, recorded, place, row, gpu) for place, row in zip(places, sums, strict=True)]
+    made.sort(key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
+    whole = int(by.gpu_ns.sum()) + by.untied_ns
+    return Operators(rank=trace.rank, operators=tuple(made), gpu_ns=whole, untied_ns=by.untied_ns)
+
+
+def launched(found: Nested) -> Launched:
+    """What each operator launched itself."""
+    events = found.events
+    rows = events.of(*GPU_WORK)
+    call = launches(events, rows)
+    at = found.operator(np.where(call >= 0, found.place[call], -1))
+    time, number = (np.zeros(len(found.rows), dtype=np.int64) for _ in range(2))
+    tied = at >= 0
+    np.add.at(time, at[tied], events.dur_ns[rows[tied]])
+    np.add.at(number, at[tied], 1)
+    return Launched(gpu_ns=time, kernels=number, untied_ns=int(events.dur_ns[rows[~tied]].sum()))
+
+
+def _each(found: Nested, by: Launched) -> _Each:
+    events = found.events
+    place = np.flatnonzero(events.kind[found.rows] == Kind.OPERATOR)
+    total = found.summed(by.gpu_ns)
+    name = events.name[found.rows]
+    is_operator = events.kind[found.rows] == Kind.OPERATOR
+    outer = ~found.inside(is_operator, name)[place]
+    return _Each(
+        place=place,
+        host_own=own_of(found)[place],
+        host_total=np.where(outer, events.dur_ns[found.rows[place]], 0),
+        kernels=by.kernels[place],
+        gpu_own=by.gpu_ns[place],
+        gpu_total=np.where(outer, total[place], 0),
+    )
+
+
+class _Recorded:
+    """Of each range: its name, and the shapes, types and values of its arguments, as ids of texts and as texts."""
+
+    def __init__(self, found: Nested) -> None:
+        events = found.events
+        self.texts, self.above = events.names, found.above
+        arguments = (aligned(events.arguments, name, found.rows) for name in ("dims", "types", "values"))
+        self.ids = np.stack([events.name[found.rows], *arguments])
+
+    def of(self, place: int) -> tuple[str, str, str, str]:
+        """Name, shapes, types and values; what is not recorded is empty."""
+        name, dims, types, values = (self.texts[text] if text >= 0 else "" for text in self.ids[:, place].tolist())
+        return name, dims, types, values
+
+    def is_called(self, place: int) -> bool:
+        """Whether an operator above this one has work by a formula."""
+        above = int(self.above[place])
+        while above >= 0:
+            if work(*self.of(above)) is not None:
+                return True
+            above = int(self.above[above])
+        return False
+
+
+def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
+    """An order in which operators of one name, shapes and formats are side by side, and where each group begins.
+
+    They are of one stride and mask too, where the formula asks.
+    """
+    asks = np.array([needs_values(name) for name in recorded.texts], dtype=bool)
+    keys = recorded.ids[:, place]
+    keys[-1] = np.where(asks[keys[0]], keys[-1], -1)
+    of = np.zeros(len(place), dtype=np.int64)
+    for key in keys:
+        _, of = np.unique(of * (len(recorded.texts) + 1) + key + 1, return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    return order, np.flatnonzero(np.diff(of[order], prepend=-1))
+
+
+def _measured(trace: Trace, recorded: _Recorded, place: int, sums: Mapping[str, Any], gpu: GPU | None) -> Operator:
+    name, dims, types, values = recorded.of(place)
+    shapes, formats = "".join(dims.split()), " ".join(types.split())
+    one = Operator(rank=trace.rank, name=name, shapes=shapes, formats=formats, **sums)
+    known = work(name, dims, types, values)
+    return one if known is None else _worked(one, known, recorded.is_called(place), gpu)
+
+
+def _worked(one: Operator, known: Work, is_called: bool, gpu: GPU | None) -> Operator:
+    """With what one run computes and moves, the rates of the timed ones, and the roofline."""
+    time_s = one.gpu_total_ns * 1e-9
+    least = roof(known, gpu) if gpu is not None else None
+    return replace(
+        one,
+        form=known.form,
+        dtype=known.dtype,
+        gemm=known.gemm,
+        flop=known.flop,
+        bytes=known.bytes,
+        flop_per_byte=known.flop / known.bytes if known.bytes else None,
+        flop_per_s=known.flop * one.timed / time_s if time_s else None,
+        bytes_per_s=known.bytes * one.timed / time_s if time_s else None,
+        math=least.math if least else "",
+        bound=least.bound if least else "",
+        roofline_ns=least.time_s * 1e9 if least else None,
+        efficiency=least.time_s * one.timed / time_s if least and time_s else None,
+        is_within=is_called,
+    )
+
+
+def findings(found: Operators) -> list[Finding]:
+    """Matrix products far below their roofline, as one finding."""
+    far = [one for one in found.operators if one.form in ("gemm", "conv") and one.gpu_own_ns and _lost(one) > 0]
+    saving = sum(map(_lost, far))
+    if saving <= _WORTH * found.gpu_ns:
+        return []
+    most = max(far, key=_lost)
+    return [
+        Finding(
+            title="Matrix products are far below what the GPU can do",
+            evidence=f"{counted(len(far), 'operator')} take {told(sum(one.gpu_total_ns for one in far))}, less than"
+            f" {format_percent(_FAR)} of the roofline; most is lost in {most.name} {most.shapes}, at"
+            f" {format_percent(most.efficiency or 0)} of it",
+            advice="Look at these shapes: small m (batch), extents that are no multiple of 8, formats wider than"
+            " needed; `synperf explain gemm` says what limits one.",
+            saving_ns=saving,
+            rank=found.rank,
+        )
+    ]
+
+
+def _lost(one: Operator) -> int:
+    """What an operator takes beyond its roofline, where it is far from it."""
+    if one.efficiency is None or one.efficiency >= _FAR or one.roofline_ns is None:
+        return 0
+    return int(one.gpu_total_ns - one.roofline_ns * one.timed)
