@@ -6,8 +6,9 @@ with it; of an operator that calls itself only the outer one counts. Work is by 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -82,18 +83,6 @@ class Launched:
     untied_ns: int
 
 
-class _Sums(NamedTuple):
-    """Of all runs of an operator."""
-
-    count: int
-    timed: int
-    host_own_ns: int
-    host_total_ns: int
-    kernels: int
-    gpu_own_ns: int
-    gpu_total_ns: int
-
-
 @dataclass(frozen=True, slots=True)
 class _Each:
     """Of each operator: where it is among the nested ranges, and its times."""
@@ -105,14 +94,15 @@ class _Each:
     gpu_own: Column
     gpu_total: Column
 
-    def summed(self, order: Column, first: Column) -> list[_Sums]:
+    def summed(self, order: Column, first: Column) -> list[dict[str, int]]:
         """Counts and sums of each group: operators in `order`, of which each group begins at one of `first`."""
-        columns = (
-            np.ones(len(order), dtype=np.int64), (self.gpu_total > 0).astype(np.int64), self.host_own, self.host_total,
-            self.kernels, self.gpu_own, self.gpu_total,
-        )  # fmt: skip
-        sums = (np.add.reduceat(column[order], first).tolist() for column in columns)
-        return [_Sums(*row) for row in zip(*sums, strict=True)]
+        columns = {
+            "count": np.ones(len(order), dtype=np.int64), "timed": (self.gpu_total > 0).astype(np.int64),
+            "host_own_ns": self.host_own, "host_total_ns": self.host_total, "kernels": self.kernels,
+            "gpu_own_ns": self.gpu_own, "gpu_total_ns": self.gpu_total,
+        }  # fmt: skip
+        sums = [np.add.reduceat(column[order], first).tolist() for column in columns.values()]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*sums, strict=True)]
 
 
 def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
@@ -198,14 +188,10 @@ def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
     return order, np.flatnonzero(np.diff(of[order], prepend=-1))
 
 
-def _measured(trace: Trace, recorded: _Recorded, place: int, sums: _Sums, gpu: GPU | None) -> Operator:
+def _measured(trace: Trace, recorded: _Recorded, place: int, sums: Mapping[str, Any], gpu: GPU | None) -> Operator:
     name, dims, types, values = recorded.of(place)
     shapes, formats = "".join(dims.split()), " ".join(types.split())
-    one = Operator(
-        rank=trace.rank, name=name, shapes=shapes, formats=formats, count=sums.count, timed=sums.timed,
-        host_own_ns=sums.host_own_ns, host_total_ns=sums.host_total_ns, kernels=sums.kernels,
-        gpu_own_ns=sums.gpu_own_ns, gpu_total_ns=sums.gpu_total_ns,
-    )  # fmt: skip
+    one = Operator(rank=trace.rank, name=name, shapes=shapes, formats=formats, **sums)
     known = work(name, dims, types, values)
     return one if known is None else _worked(one, known, recorded.is_called(place), gpu)
 
