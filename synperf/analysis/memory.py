@@ -15,6 +15,7 @@ from ..traces.events import Column, Trace
 from .nested import Nested
 
 HOST = 0  # a device type of PyTorch; others are devices
+_LARGEST = 2**50  # bytes: a change beyond it is damage, and left out
 _MOST = 20  # operators that are told
 _SLICES = 240  # of the time: one is a point or two of a picture
 _ALLOCATION = re.compile(r"^aten::(_?empty|new_|resize|zeros|ones|full|set_|detach)")
@@ -62,10 +63,12 @@ def memory(trace: Trace, found: Nested) -> tuple[Memory, ...]:
     side = trace.events.allocations
     if not len(side.event):
         return ()
-    is_host = side.device_type == HOST
-    places = sorted({(bool(h), int(d)) for h, d in zip(is_host.tolist(), side.device.tolist(), strict=True)})
+    is_host, sane = side.device_type == HOST, np.abs(side.bytes) < _LARGEST
+    places = sorted(
+        {(bool(h), int(d)) for h, d in zip(is_host[sane].tolist(), side.device[sane].tolist(), strict=True)}
+    )
     return tuple(
-        _measured(trace, found, host, device, np.flatnonzero((is_host == host) & (side.device == device)))
+        _measured(trace, found, host, device, np.flatnonzero((is_host == host) & (side.device == device) & sane))
         for host, device in places
     )
 

@@ -23,8 +23,7 @@ from .trace_tables import families, gaps, idle, late, step_times, times
 _ROWS = 8  # of a table on the first screen
 _NAME = 60  # letters of a name on the first screen
 _REST = (  # tables that the first screen has no room for
-    work_tables.causes, work_tables.checks, work_tables.operators, tables.kernels, work_tables.geometry,
-    work_tables.memory, work_tables.holders, tables.steps, tables.collectives, tables.imbalance, tables.copies,
+    *work_tables.TABLES, tables.kernels, tables.steps, tables.collectives, tables.imbalance, tables.copies,
     tables.launches,
 )  # fmt: skip
 

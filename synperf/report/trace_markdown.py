@@ -16,8 +16,7 @@ _ROWS = 20  # of a table
 _MARKS = re.compile(r"([\\`*_|<>\[\]#])")
 _TABLES = (
     tables.times, tables.step_times, tables.families, tables.idle, tables.gaps, tables.late, tables.collectives,
-    tables.imbalance, tables.copies, tables.launches, tables.kernels, work_tables.causes, work_tables.operators,
-    work_tables.geometry, work_tables.memory, work_tables.holders, work_tables.checks,
+    tables.imbalance, tables.copies, tables.launches, tables.kernels, *work_tables.TABLES,
 )  # fmt: skip
 
 

@@ -114,8 +114,7 @@ def _sections(found: Analysis) -> Iterator[tuple[str, str, str]]:
         yield "timeline", "Timeline of utilisation", _timelines(found)
     yield from _with_pictures(found)
     rest = (
-        work_tables.causes, work_tables.operators, work_tables.geometry, work_tables.memory, work_tables.holders,
-        work_tables.checks, tables.times, tables.loaders, tables.imbalance, tables.copies, tables.launches,
+        *work_tables.TABLES, tables.times, tables.loaders, tables.imbalance, tables.copies, tables.launches,
         tables.kernels,
     )  # fmt: skip
     for make in rest:

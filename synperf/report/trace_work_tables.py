@@ -26,6 +26,17 @@ def _three(value: tuple[int, int, int]) -> str:
     return " x ".join(map(str, value))
 
 
+def gpus(found: Analysis) -> Table:
+    """The GPUs whose published limits the tables count with."""
+    return Table(
+        key="gpus",
+        title="GPUs",
+        columns=(RANK, DEVICE, words_of("GPU"), Column("SMs", count), words_of("taken for"), words_of("not known")),
+        rows=tuple((one.rank, one.device, one.key, one.num_sms, one.assumed, one.reason) for one in found.gpus),
+        note="By the name in the trace; `synperf gpu NAME` has every limit with its source.",
+    )
+
+
 def operators(found: Analysis) -> Table:
     """Operators by GPU time, with their work where a formula is known."""
     rows = sorted((one for rank in found.operators for one in rank.operators), key=lambda one: -one.gpu_total_ns)
@@ -148,3 +159,6 @@ def checks(found: Analysis) -> Table:
 
 def _check(one: Check) -> tuple[str, ...]:
     return (one.kind, one.group, one.state, one.title, one.reason)
+
+
+TABLES = (causes, checks, gpus, operators, geometry, memory, holders)
