@@ -2,7 +2,7 @@
 
 python benchmarks/traces.py TRACE... [--large BYTES] [--hta PYTHON]
 
-Each command runs once before it is timed, so that neither is timed while its modules are compiled, as pip does at install.
+Each command runs once before it is timed, so that none is timed while its modules are compiled, as pip does at install.
 --large repeats the events of the first trace, with times and ids moved on, until the file has that many bytes. --hta is
 a Python that has HolisticTraceAnalysis 0.5.0 (with pandas 2.2.3): it answers the same files with its breakdowns.
 """
