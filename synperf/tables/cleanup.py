@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from shutil import rmtree
 
 
 def uninterrupted(action: Callable[[], object]) -> None:
@@ -27,8 +28,6 @@ def remove(paths: Iterable[Path]) -> None:
     """Removes files, and folders with all that they hold; what is not there is no error."""
     for path in paths:
         if path.is_dir():
-            from shutil import rmtree  # slow to import, and files need none of it
-
             rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)

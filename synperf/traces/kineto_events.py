@@ -55,7 +55,7 @@ CATEGORIES = {
 }
 
 
-UNKNOWN = -1
+UNKNOWN = 255  # is no kind
 _FLOWS_AND_NAMES = frozenset("MstfCPNODbneSTpFvVRcj(),")  # what says nothing of its own here: `correlation` does
 HALVES = frozenset("BE")
 _INSTANTS = frozenset("iI")
@@ -85,7 +85,7 @@ class _Categories(dict[str, int]):
         self.unknown = unknown
 
     def __missing__(self, category: str) -> int:
-        self[category] = kind = self._kind(category)
+        self[category] = kind = int(self._kind(category))  # plain numbers become columns faster
         if kind == UNKNOWN:
             self.unknown.add(category or "none")
         return kind

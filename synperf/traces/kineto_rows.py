@@ -22,6 +22,7 @@ PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are aske
 LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
 LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
 _MEMORY = "[memory]"
+_NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
 
 
@@ -43,11 +44,11 @@ class Rows:
     def add(self, batch: Sequence[Event]) -> None:
         """Adds the events of a batch that are of a kind that the table has."""
         known = self.kinds
-        codes = np.array([known[event.ph][event.cat] for event in batch], dtype=np.int8)
+        codes = np.frombuffer(bytes([known[event.ph][event.cat] for event in batch]), dtype=np.uint8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
             self.halves += [event for event in batch if event.ph in HALVES]
-        for kind in map(Kind, np.flatnonzero(np.bincount(codes[codes > 0])).tolist()):
+        for kind in map(Kind, [code for code in np.flatnonzero(np.bincount(codes)).tolist() if code not in _NO_KINDS]):
             events = _of(batch, codes == kind)
             if kind == Kind.MARK:
                 self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
@@ -92,11 +93,13 @@ class Rows:
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
             stream=stream, correlation=_column(args, "correlation"), external=_external(args),
         )  # fmt: skip
-        self._sides.add(kind, place, name, events, args)
+        self._sides.add(kind, place, events, args)
 
     def _places(self, values: Sequence[Any]) -> Column:
-        """Processes or threads as numbers."""
+        """Processes or threads as numbers; one number where they are all the same."""
         known = self._numbers
+        if len(distinct := set(values)) == 1:
+            return np.array(known[distinct.pop()])
         return np.array([known[value] for value in values], dtype=np.int64)
 
 

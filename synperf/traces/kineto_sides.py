@@ -38,20 +38,14 @@ class Sides:
             Kind.PYTHON: self._frames,
         }
 
-    def add(self, kind: Kind, place: Column, name: Column, events: Sequence[Event], args: Sequence[Any]) -> None:
-        """Appends what events of one kind, whose names have these ids, have beside the columns of the table."""
+    def add(self, kind: Kind, place: Column, events: Sequence[Event], args: Sequence[Any]) -> None:
+        """Appends what events of one kind have beside the columns of the table."""
         if kind in self._adders:
             self._adders[kind](place, args)
         if kind == Kind.KERNEL:
             self._messages(place, events, [row for row, one in enumerate(args) if one.collective])
         elif kind in (Kind.OPERATOR, Kind.ANNOTATION):
-            self._messages(place, events, self._records(name, events))
-
-    def _records(self, name: Column, events: Sequence[Event]) -> list[int]:
-        """Rows of operators that say what a collective moved; each name is looked at once."""
-        _, first, kind = np.unique(name, return_index=True, return_inverse=True)
-        wanted = np.array([events[row].name.startswith(_RECORDS) for row in first.tolist()])
-        return np.flatnonzero(wanted[kind]).tolist()
+            self._messages(place, events, [row for row, one in enumerate(events) if one.name.startswith(_RECORDS)])
 
     def _geometry(self, place: Column, args: Sequence[Any]) -> None:
         has = [row for row, a in enumerate(args) if a.registers != -1 or a.grid is not NOTHING]
