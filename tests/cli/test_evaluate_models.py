@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("polars", reason="needs the extra [data]")
-
 from synperf.hardware.power import power
 from synperf.serving.fitting import static_fit
 

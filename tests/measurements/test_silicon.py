@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from synperf.errors import FileFormatError, MissingExtraError
+from synperf.errors import FileFormatError
 from synperf.measurements import silicon
 from synperf.measurements.silicon import Layout, mended
 
@@ -105,10 +105,7 @@ def test_what_is_not_as_it_should_be_is_named(tmp_path):
 
 
 def test_the_rows_of_the_installed_package_are_all_accounted_for():
-    try:
-        points, aside = silicon.read()
-    except MissingExtraError:
-        pytest.skip("needs the extra [data]")
+    points, aside = silicon.read()
     assert len(points) + aside.total() == 5221
     assert (aside["disaggregated_bare"], aside["disaggregated"], aside["attention_dp"], aside["rack"]) == (
         1328, 274, 76, 77,

@@ -76,7 +76,6 @@ def test_a_report_has_all_labels_and_what_was_set_aside() -> None:
 
 @pytest.mark.parametrize(("gpu", "most"), [("H100", 0.05), ("a100_pcie_40gb", 0.06), ("v100_pcie", 0.06)])
 def test_published_passes_are_near_where_weights_know_the_gpu(gpu: str, most: float) -> None:
-    pytest.importorskip("polars", reason="needs the extra [data]")
     found = eager.evaluate(shared("neusight_e2e_labels.parquet"), [gpu])
     (score,) = found.scores["all"]
     assert score.estimate.mape < most

@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip("polars", reason="needs the extra [data]")
-
 from synperf.errors import FieldError, UnknownNameError
 from synperf.evaluation.e2e.static import CONFIGURATION, GPU, LEFT_OUT, StaticReport, evaluate
 from synperf.hardware.power import power
