@@ -118,7 +118,8 @@ def overview() -> str:
     return (
         "Usage: synperf COMMAND [ARGUMENTS]\n\nHow long GPU work takes and why.\n\n"
         f"Commands:\n{_listed(others)}\n\n"
-        f"Calculators, by formula:\n{_listed(calculators())}\n\nOptions:\n  --version  the version\n  --help     this text\n\n"
+        f"Calculators, by formula:\n{_listed(calculators())}\n\n"
+        "Options:\n  --version  the version\n  --help     this text\n\n"
         "synperf COMMAND --help tells the arguments of one."
     )
 
