@@ -109,8 +109,8 @@ def _batch(size: int, seconds: float, busy: float, arrivals: float | None, limit
 
 def _why(one: Batch) -> tuple[str, ...]:
     return (
-        f"{one.batch} in {format_time(one.batch_s)} are {one.throughput_per_s:,.4g}/s; the time was measured, so how busy "
-        "the GPU was within it is in it already, and multiplying by that would count it twice",
+        f"{one.batch} in {format_time(one.batch_s)} are {one.throughput_per_s:,.4g}/s; the time was measured, so how "
+        "busy the GPU was within it is in it already, and multiplying by that would count it twice",
         f"with work for {one.busy:.1%} of the time it serves {one.rate_per_s:,.4g}/s in the long run",
     )
 

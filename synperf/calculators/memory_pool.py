@@ -41,7 +41,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPool:
-    """`peak_bytes` are alive at once at `peak_step`, and no plan is below it; the pool of this plan has `pool_bytes`."""
+    """`peak_bytes` are alive at once at `peak_step`, and no plan is below it; this plan's pool has `pool_bytes`."""
 
     tensors: tuple[Placed, ...]
     without_reuse_bytes: int

@@ -29,7 +29,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRate:
-    """`effective_s` is the mean time of an item, of which a share comes from the cache; `workers_needed` feed the GPU."""
+    """`effective_s` is the mean time of an item, some of which come from a cache; `workers_needed` feed the GPU."""
 
     name: str
     effective_s: float
@@ -103,7 +103,8 @@ def _why(rate: float, slowest: StageRate, reached: float, serial: float, is_fed:
     first = (
         f"the slowest stage, {slowest.name}, lets {feeds} through, and the GPU takes {rate:,.4g}: it is fed"
         if is_fed
-        else f"{slowest.name} lets {feeds} through, and the GPU could take {rate:,.4g}: it idles {1 - reached / rate:.1%} of the time"
+        else f"{slowest.name} lets {feeds} through, and the GPU could take {rate:,.4g}: it idles "
+        f"{1 - reached / rate:.1%} of the time"
     )
     return first, f"one after another, without overlap, {serial:,.4g} items/s reach the end"
 
@@ -119,7 +120,8 @@ def _advice(rate: float, rates: Sequence[StageRate], is_fed: bool) -> tuple[str,
     enough = slowest.workers / rate
     return (
         *said,
-        f"or a {slowest.name} of {format_time(enough)} an item, such as a decoder in hardware or on the GPU (a JPEG takes 0.5 "
-        "to 1 ms there, 5 to 10 ms on a thread of the CPU), or fused transforms, which read and write an item once",
+        f"or a {slowest.name} of {format_time(enough)} an item, such as a decoder in hardware or on the GPU (a JPEG "
+        "takes 0.5 to 1 ms there, 5 to 10 ms on a thread of the CPU), or fused transforms, which touch an item "
+        "once",
         f"or a cache that {1 - enough / slowest.effective_s:.1%} of the items are found in",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 from ...calculators.packing import Packing
@@ -41,8 +42,7 @@ def to_svg(found: Packing) -> str:
     """Sequences one after another in their rows."""
     drawn = {
         f"row {place}": [
-            lanes.Block(start, end, at % 2, str(end - start))
-            for at, (start, end) in enumerate(zip(ends, ends[1:], strict=False))
+            lanes.Block(start, end, at % 2, str(end - start)) for at, (start, end) in enumerate(pairwise(ends))
         ]
         for place, ends in enumerate(found.cu_seqlens[:_SHOWN])
     }

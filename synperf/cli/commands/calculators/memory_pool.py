@@ -1,6 +1,7 @@
 """Plan the memory of tensors that do not all live at once: the peak, and where each lies.
 
-For example: synperf memory-pool --tensor input=32MB:0:1 --tensor conv1=64MB:1:3 --tensor conv2=64MB:2:4 --tensor head=8MB:4:5
+For example: synperf memory-pool --tensor input=32MB:0:1 --tensor conv1=64MB:1:3 --tensor conv2=64MB:2:4
+--tensor head=8MB:4:5
 """
 
 from __future__ import annotations
