@@ -64,11 +64,11 @@ def _grid(kind: Format) -> np.ndarray:
 def rounded(values: np.ndarray, kind: Format) -> np.ndarray:
     """Each value as the nearest that the format holds, ties to the even code, those beyond it the greatest."""
     if not kind.exponent:
-        return np.clip(np.rint(values), -greatest(kind), greatest(kind))
+        return np.asarray(np.clip(np.rint(values), -greatest(kind), greatest(kind)))
     grid = _grid(kind)
     sizes = np.minimum(np.abs(values), grid[-1])
     above = np.minimum(np.searchsorted(grid, sizes), len(grid) - 1)
     below = np.maximum(above - 1, 0)
     up, down = grid[above] - sizes, sizes - grid[below]
     takes_upper = (up < down) | ((up == down) & (above % 2 == 0))
-    return np.copysign(grid[np.where(takes_upper, above, below)], values)
+    return np.asarray(np.copysign(grid[np.where(takes_upper, above, below)], values))

@@ -166,8 +166,11 @@ def _batches(values: np.ndarray, batch: int, order: str) -> tuple[np.ndarray, np
         return np.repeat(np.maximum.reduceat(placed, starts), sizes), np.ones(len(placed))
     whole_batches, rest = divmod(len(values), batch)
     placed = np.sort(values)
-    weights = whole_batches * batch * _longest_of(len(placed), batch, order) if whole_batches else 0.0
-    return placed, weights + (rest * _longest_of(len(placed), rest, order) if rest else 0.0)
+    weights = np.zeros(len(placed))
+    for sequences, drawn in ((whole_batches * batch, batch), (rest, rest)):
+        if sequences:
+            weights += sequences * _longest_of(len(placed), drawn, order)
+    return placed, weights
 
 
 def _longest_of(count: int, drawn: int, order: str) -> np.ndarray:
