@@ -52,11 +52,11 @@ def checklist(description: Mapping[str, Any]) -> Checklist:
         FieldError: a value is not what its field takes.
         UnknownNameError: a field that no item asks for.
     """
-    flat = _flat(description)
-    for name in flat:
+    described = flat(description)
+    for name in described:
         if name not in fields():
             raise UnknownNameError.among("field", name, fields())
-    checks = tuple(_checked(item, flat) for item in items())
+    checks = tuple(_checked(item, described) for item in items())
     states = [one.state for one in checks]
     failed = [one for one in checks if one.state == FAIL]
     return Checklist(
@@ -120,10 +120,15 @@ def _asked(key: str) -> Iterable[str]:
     return how.get("fields") or (how["field"],)
 
 
-def _flat(description: Mapping[str, Any]) -> dict[str, Any]:
+def flat(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of all tables of a description.
+
+    Raises:
+        FieldError: one stands in two of them.
+    """
     found: dict[str, Any] = {}
     for name, value in description.items():
-        inner = _flat(value) if isinstance(value, Mapping) else {name: value}
+        inner = flat(value) if isinstance(value, Mapping) else {name: value}
         twice = next((one for one in inner if one in found), None)
         if twice is not None:
             raise FieldError(f"{twice} is described twice; right would be once")

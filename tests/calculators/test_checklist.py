@@ -108,6 +108,7 @@ def test_a_file_describes(tmp_path):
     path = tmp_path / "run.toml"
     path.write_text("[kernel]\nblock_size = 100\n", encoding="utf-8")
     assert "1 fail" in invoke("checklist", str(path)).out
+    assert "0 fail, 1 pass" in invoke("checklist", str(path), "--set", "block_size=64").out
     path.write_text("block_size = = 3", encoding="utf-8")
     with pytest.raises(FileFormatError, match="not TOML"):
         read_description(path)

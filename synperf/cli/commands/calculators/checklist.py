@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ....calculators.checklist import checklist as calculate
-from ....calculators.checklist import read_description, template
+from ....calculators.checklist import flat, read_description, template
 from ....errors import FieldError
 from ....report.calculators import checklist as report
 from ...calculated import show_drawn
@@ -38,7 +38,7 @@ def checklist(
         raise FieldError(
             "description: none given; right would be a TOML file, or --set FIELD=VALUE; --template prints one"
         )
-    described = {} if description is None else read_description(description)
+    described = {} if description is None else flat(read_description(description))
     show_drawn(calculate(described | dict(map(_field, fields or ()))), report, as_json, svg)
 
 
