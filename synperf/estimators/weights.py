@@ -247,7 +247,7 @@ def _other_inputs(network: NetworkCard, names: tuple[str, ...]) -> Iterator[str]
 
 
 def _mismatches(network: NetworkCard, num_extents: int) -> Iterator[str]:
-    """What else an answer would stumble over: a scope that is none, times that no regime is of, a nearness to nothing."""
+    """What else an answer would stumble over: no scope, times that no regime is of, and a nearness to nothing."""
     if network.scope not in (KNOWN, GENERAL):
         yield f"{network.name} is {network.scope!r}, neither {KNOWN} nor {GENERAL}"
     if "" not in network.regimes:

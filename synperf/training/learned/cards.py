@@ -27,7 +27,7 @@ def cards(
     part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, num_shapes: int, seed: int
 ) -> Iterator[NetworkCard]:
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
-    judged, rows = Judged.of(part, data, networks, num_shapes, seed), len(fitted_to(data, num_shapes))
+    judged, rows = Judged.of(part, data, networks, num_shapes), len(fitted_to(data, num_shapes))
     card = _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
     yield msgspec.structs.replace(card, beyond=spreads.beyond[part], nearness=spreads.nearness.get(part))
     if general is None:

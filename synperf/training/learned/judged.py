@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...estimators.nearness import octaves
+from ...estimators.nearness import Places
 from ...estimators.network import Network
 from ...estimators.weights import KNOWN
 from .data import Table
 from .seen import origins
-from .stages import fitted_to, num_folds, of_fold, without_fold, without_largest
+from .stages import fitted_to, num_folds, rows_of_fold, without_fold, without_largest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,9 +31,7 @@ class Judged:
     share: float = 1.0  # of their errors that the network which answers has
 
     @classmethod
-    def of(
-        cls, part: str, data: Table, networks: Mapping[str, Network], num_shapes: int, seed: int, fall: float = 0.0
-    ) -> Judged:
+    def of(cls, part: str, data: Table, networks: Mapping[str, Network], num_shapes: int, fall: float = 0.0) -> Judged:
         """By the network of a format that knows GPUs; unless shapes are many, by those that miss the shape.
 
         These have fewer rows; errors `fall` with the rows, as `more_rows.fall` says.
@@ -44,7 +42,7 @@ class Judged:
         by, away = np.zeros(len(data), dtype=np.intp), np.zeros(len(data))
         for place, (_, others) in enumerate(folds):
             by[~others], away[~others] = place, _away(data.extents[~others], data.extents[others])
-        rows = np.mean([len(of_fold(data, others, seed, num_shapes)) for _, others in folds])
+        rows = [rows_of_fold(data, others, num_shapes) for _, others in folds]
         return cls(
             data=data,
             networks=tuple(networks[without_fold(part, i)] for i, _ in folds),
@@ -52,7 +50,7 @@ class Judged:
             is_new=np.ones(len(data), dtype=bool),
             parted=True,
             octaves=away,
-            share=float(rows / len(fitted_to(data, num_shapes))) ** fall,
+            share=float(np.mean(rows) / len(fitted_to(data, num_shapes))) ** fall,
         )
 
     @classmethod
@@ -95,5 +93,5 @@ def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, n
 def _away(extents: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """(rows,) octaves to the nearest of the shapes that were seen."""
     shapes, which = np.unique(extents, axis=0, return_inverse=True)
-    found: np.ndarray = octaves(shapes, np.log2(np.unique(seen, axis=0)))[which.reshape(-1)]
+    found: np.ndarray = Places.of(np.unique(seen, axis=0)).octaves(shapes)[which.reshape(-1)]
     return found

@@ -129,7 +129,7 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
             )
         ]
     )
-    spread = _spreads(tables, networks, num_shapes, seed)
+    spread = _spreads(tables, networks, num_shapes)
     made = {
         family: [
             msgspec.structs.replace(card, varied=_varied(parts[part]))
@@ -150,14 +150,12 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     }
 
 
-def _spreads(
-    tables: Mapping[str, Table], networks: Mapping[str, Network], num_shapes: Mapping[str, int], seed: int
-) -> Spreads:
+def _spreads(tables: Mapping[str, Table], networks: Mapping[str, Network], num_shapes: Mapping[str, int]) -> Spreads:
     """The errors of the networks that know GPUs, as those of the one that answers in each format."""
     falls = fall((part, data, networks, num_shapes[part]) for part, data in tables.items())
     judged = {
         part: [
-            Judged.of(part, data, networks, num_shapes[part], seed, falls),
+            Judged.of(part, data, networks, num_shapes[part], falls),
             *Judged.of_largest(part, data, networks),
         ]
         for part, data in tables.items()

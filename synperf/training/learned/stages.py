@@ -7,6 +7,7 @@ without one, twins out together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from .settings import Settings
 
 ROWS_GENERAL = 8000  # of every GPU, engine and kernel, for the network that knows no GPU: more do not help it
 ROWS_FOLD = 8000  # for those that only measure what one of few shapes costs that is new: their error is not of rows
+ROWS_HALVED = 250_000  # at most, of one that another has half of: it takes minutes, and all formats share what it tells
 ROWS_LEFT_OUT = 1000  # for those that only measure what unseen GPUs cost
 FEW_SHAPES = 100  # of which one in ten is too much to lose
 SOME_SHAPES = 200  # of which one in ten says too little of how errors are spread
@@ -72,8 +74,9 @@ def stages(
 def _of_folds(family: str, part: str, data: Table, seed: int, num_shapes: int) -> Iterator[Stage]:
     """Networks that each miss a part of the shapes, and one that has half of the rows of the first of these."""
     for fold, others in data.folds(num_folds(num_shapes)):
-        rows = of_fold(data, others, seed, num_shapes)
-        named = {without_fold(part, fold): rows} | ({half_of_fold(part): _half(rows, seed)} if fold == 0 else {})
+        rows = data.take(few(data, others, ROWS_FOLD, seed) if has_few_shapes(num_shapes) else others)
+        is_halved = fold == 0 and len(rows) <= ROWS_HALVED
+        named = {without_fold(part, fold): rows} | ({half_of_fold(part): _half(rows, seed)} if is_halved else {})
         for name, own in named.items():
             yield Stage(name=name, rows=own, known=True, settings=Settings.for_rows(len(own), family))
 
@@ -83,9 +86,12 @@ def fitted_to(data: Table, num_shapes: int) -> Table:
     return data if has_few_shapes(num_shapes) else data.take(~data.held_out)
 
 
-def of_fold(data: Table, others: np.ndarray, seed: int, num_shapes: int) -> Table:
-    """The rows of a network that has seen the `others` alone."""
-    return data.take(few(data, others, ROWS_FOLD, seed) if has_few_shapes(num_shapes) else others)
+def rows_of_fold(data: Table, others: np.ndarray, num_shapes: int) -> int:
+    """How many rows a network has that has seen the `others` alone."""
+    if not has_few_shapes(num_shapes):
+        return int(others.sum())
+    labels = Counter(zip(data.gpu[others], data.engine[others], data.kernel[others], strict=True))
+    return sum(min(rows, ROWS_FOLD) for rows in labels.values())
 
 
 def has_few_shapes(num_shapes: int) -> bool:

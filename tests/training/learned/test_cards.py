@@ -46,7 +46,7 @@ def made(num_shapes, *, tables=True):
 
 @pytest.mark.parametrize(("num_shapes", "parts"), [(FEW, 8), (SOME, 4)])
 def test_unless_shapes_are_many_every_row_is_new_to_the_network_that_judges_it(num_shapes, parts):
-    judged = Judged.of("bf16", DATA, made(num_shapes), num_shapes, 0)
+    judged = Judged.of("bf16", DATA, made(num_shapes), num_shapes)
     assert len(judged.networks) == parts
     assert judged.is_new.all()
     for fitted, mask in judged.by_network():
@@ -62,7 +62,7 @@ def test_the_network_that_answers_is_fitted_to_all_shapes_where_they_are_few(num
 
 
 def test_of_each_row_the_distance_is_told_to_the_nearest_shape_that_its_network_has_seen():
-    judged = Judged.of("bf16", DATA, made(SOME), SOME, 0)
+    judged = Judged.of("bf16", DATA, made(SOME), SOME)
     for fitted, mask in judged.by_network():
         gaps = np.log2(DATA.extents[mask])[:, None] - np.log2(np.unique(fitted.extents, axis=0))
         assert judged.octaves[mask] == pytest.approx(np.sqrt((gaps**2).sum(axis=2)).min(axis=1))
@@ -74,8 +74,8 @@ def test_networks_with_fewer_rows_than_the_one_that_answers_err_as_much_further_
     share = folds / len(found["bf16.known"])
     assert share < 1
     for fall in (0.0, 0.5):
-        assert Judged.of("bf16", DATA, found, SOME, 0, fall).share == pytest.approx(share**fall)
-    assert Judged.of("bf16", DATA, made(MANY), MANY, 0, 0.5).share == 1
+        assert Judged.of("bf16", DATA, found, SOME, fall).share == pytest.approx(share**fall)
+    assert Judged.of("bf16", DATA, made(MANY), MANY, 0.5).share == 1
 
 
 def test_one_network_has_half_of_the_rows_of_another_and_misses_the_same_shapes():
@@ -85,16 +85,22 @@ def test_one_network_has_half_of_the_rows_of_another_and_misses_the_same_shapes(
     assert set(half.place) < set(whole.place)
 
 
+def test_no_network_has_half_of_the_rows_of_one_that_takes_long(monkeypatch):
+    all_of_them = made(SOME)
+    monkeypatch.setattr("synperf.training.learned.stages.ROWS_HALVED", len(all_of_them["bf16.fold0"]) - 1)
+    assert set(all_of_them) - set(made(SOME)) == {"bf16.half_of_fold0"}
+
+
 def test_where_shapes_are_many_the_network_that_answers_is_judged_by_the_rows_that_are_held_out():
     found = made(MANY)
-    judged = Judged.of("bf16", DATA, found, MANY, 0)
+    judged = Judged.of("bf16", DATA, found, MANY)
     assert judged.networks == (found["bf16.known"],)
     assert np.array_equal(judged.is_new, DATA.held_out)
 
 
 def spreads(num_shapes, network):
     names = ["bf16.known", *(f"bf16.fold{i}" for i in range(8))] if num_shapes < MANY else ["bf16.known"]
-    judged = Judged.of("bf16", DATA, dict.fromkeys(names, network), num_shapes, 0)
+    judged = Judged.of("bf16", DATA, dict.fromkeys(names, network), num_shapes)
     return Spreads.of({"bf16": [judged]}, {"bf16": np.unique(DATA.extents, axis=0)})
 
 
