@@ -430,8 +430,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), beyond=card.beyond,
-                    near=card.nearness and Near.of(card.nearness), digest=weights.card.sha256[:12], varied=card.varied,
-                    in_turn=IN_TURN in network.inputs,
+                    near=None if card.nearness is None else Near.of(card.nearness),
+                    digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 
