@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from ..analysis.finding import Finding
 from ..analysis.gaps import CAUSES
+from ..analysis.memory import Memory
 from ..analysis.whole import Analysis, Source, Unseen
 from ..traces.events import Caution
 from ..units import format_percent
 from .text import counted
-from .trace_columns import share, time
+from .trace_columns import share, size, time
 from .trace_tables import families, idle
 
 _TOLD = 0.01  # share of the time below which the verdict is silent
@@ -64,6 +65,16 @@ def loader(found: Analysis) -> str:
     of = "" if len(found.dataloaders) == 1 else f" on rank {one.rank}, which waits most"
     waits = f"{counted(one.count, 'wait')} of {time(one.total_ns)} in all{of}"
     return f"DataLoader: {waits}, {format_percent(one.share)} of the trace"
+
+
+def memory_caption(one: Memory) -> str:
+    """Whose memory it is, its peak, and what the allocator had reserved then."""
+    rank = "" if one.rank is None else f"rank {one.rank}, "
+    where = "host" if one.is_host else f"device {one.device}"
+    reserved = "" if one.reserved_bytes is None else f", of {size(one.reserved_bytes)} reserved"
+    counts = "" if one.is_absolute else ", counted from the begin of the recording"
+    at = time(one.peak_ns - one.start_ns)
+    return f"{rank}{where}, at most {size(one.peak_bytes)} at {at}{reserved}{counts}"
 
 
 def titled(one: Finding, found: Analysis) -> str:
