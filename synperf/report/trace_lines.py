@@ -94,19 +94,32 @@ def _saving(found: Analysis, one: Finding) -> str:
 
 
 def verdict(found: Analysis) -> str:
-    """What the devices did with their time in one sentence, and why they were idle in another."""
+    """What the devices did with their time in one sentence, and why they did not compute in another."""
     span = sum(one.span_ns for one in found.overlaps)
     if not span:
         return "The trace has no GPU work to judge."
     one = len(found.overlaps) == 1
-    sums = {verb: sum(getattr(device, key) for device in found.overlaps) for key, verb in _VERBS[one].items()}
-    said = [f"{verb} {share(value / span)}" for verb, value in sums.items() if value / span >= _TOLD]
+    sums = {key: sum(getattr(device, key) for device in found.overlaps) for key in _VERBS[one]}
+    said = [f"{_VERBS[one][key]} {share(value / span)}" for key, value in sums.items() if value / span >= _TOLD]
     who = "The GPU" if one else f"{len(found.overlaps)} GPUs"
-    first = f"{who} {_and(said)} of the time."
+    why = _late(found) if sums["exposed_comm_ns"] > sums["idle_ns"] else ""
+    return f"{who} {_and(said)} of the time.{why or _idle(found, span)}"
+
+
+def _late(found: Analysis) -> str:
+    """The rank that the others wait for."""
+    for one in found.across.late[:1] if found.across else ():
+        times = f"{one.times_last} of {counted(len(found.across.collectives), 'collective')}"
+        return f" Rank {one.rank} is the last to arrive at {times}; the others wait {time(one.others_waited_ns)} for it."
+    return ""
+
+
+def _idle(found: Analysis, span: int) -> str:
+    """The cause of most idle time."""
     for cause, _, total, _ in idle(found).rows[:1]:
         if total / span >= _TOLD:
-            return f"{first} The largest part of the idle time, {time(total)}: {CAUSES[cause]}."
-    return first
+            return f" The largest part of the idle time, {time(total)}: {CAUSES[cause]}."
+    return ""
 
 
 def _and(parts: list[str]) -> str:
