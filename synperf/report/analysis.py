@@ -82,7 +82,7 @@ def _step_times(found: Steps) -> dict[str, Any]:
 
 
 def to_text(found: Analysis, is_full: bool = False) -> str:
-    """One screen: the verdict, warnings, the times of each device, steps, idle time, kernels, gaps, collectives, findings.
+    """One screen: the verdict, warnings, times of each device, steps, idle time, kernels, gaps, collectives, findings.
 
     In full, every row of these, and then all other tables.
     """

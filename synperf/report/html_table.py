@@ -13,7 +13,6 @@ from .svg import element
 from .text import counted
 from .trace_columns import Column, Table
 
-
 _CODE = re.compile(r"`([^`]+)`")
 _SHORT = 24  # letters of a text that is not broken into lines
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[nµm]?s\b|[kMGTP]?B\b)")
@@ -32,7 +31,7 @@ def html_table(of: Table, most: int, head: str = "", pictures: Sequence[str] = (
     rows = [list(map(_cell, of.columns, row, classes)) for row in of.rows[:most]]
     if pictures:
         place = 1 + max(at for at, column in enumerate(of.columns) if column.is_number)
-        heads.insert(place, element("th", escape(head)))
+        heads.insert(place, element("th", escape(head), **{"class": "picture"}))
         for row, picture in zip(rows, pictures, strict=True):
             row.insert(place, element("td", picture, **{"class": "picture"}))
     body = "".join(element("tr", "".join(row)) for row in rows)

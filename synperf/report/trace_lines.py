@@ -71,7 +71,7 @@ def memory_caption(one: Memory) -> str:
     """Whose memory it is, its peak, and what the allocator had reserved then."""
     rank = "" if one.rank is None else f"rank {one.rank}, "
     where = "host" if one.is_host else f"device {one.device}"
-    reserved = "" if one.reserved_bytes is None else f", of {size(one.reserved_bytes)} reserved"
+    reserved = "" if not one.reserved_bytes else f", of {size(one.reserved_bytes)} reserved"
     counts = "" if one.is_absolute else ", counted from the begin of the recording"
     at = time(one.peak_ns - one.start_ns)
     return f"{rank}{where}, at most {size(one.peak_bytes)} at {at}{reserved}{counts}"
@@ -110,7 +110,9 @@ def _late(found: Analysis) -> str:
     """The rank that the others wait for."""
     for one in found.across.late[:1] if found.across else ():
         times = f"{one.times_last} of {counted(len(found.across.collectives), 'collective')}"
-        return f" Rank {one.rank} is the last to arrive at {times}; the others wait {time(one.others_waited_ns)} for it."
+        return (
+            f" Rank {one.rank} is the last to arrive at {times}; the others wait {time(one.others_waited_ns)} for it."
+        )
     return ""
 
 

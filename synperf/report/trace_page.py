@@ -172,7 +172,7 @@ def _paragraph(text: str) -> str:
 
 def _timelines(found: Analysis) -> str:
     steps = {one.rank: one.steps for one in found.steps}
-    parts = []
+    parts = [_legend()]
     for device, line in list(zip(found.overlaps, found.timelines, strict=True))[:_DEVICES]:
         rank = "" if device.rank is None else f"rank {device.rank}, "
         label = f"{rank}device {device.device}, idle {share(device.idle_ns / max(device.span_ns, 1))}"

@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 WHOLE = ("own_kernel.md",)  # pages that a test of their own runs, commands and all
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ANALYSES = [page for page in PAGES if page.parent.name == "analysis" and page.name != "peers.md"]
-SHOWN = re.compile(r"^    synperf (.*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)  # a command, and what it prints
+SHOWN = re.compile(
+    r"^    synperf (.*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL
+)  # a command, and what it prints
 
 
 def test_every_stage_of_the_paper_names_a_file_that_exists():
@@ -70,6 +72,13 @@ def test_every_page_is_in_the_navigation():
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("nav:")[1]
     pages = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES if ROOT / "docs" in page.parents}
     assert set(re.findall(r": (\S+\.md)$", nav, re.MULTILINE)) == pages
+
+
+def test_pictures_are_small_and_in_the_gallery():
+    files = sorted((ROOT / "docs" / "pictures").glob("*"))
+    shown = re.findall(r"\]\(pictures/([^)]+)\)", (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8"))
+    assert sorted(shown) == [file.name for file in files]
+    assert max(file.stat().st_size for file in files) < 200_000
 
 
 def test_the_example_traces_are_what_their_program_writes(tmp_path):
