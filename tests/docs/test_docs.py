@@ -13,9 +13,8 @@ ROOT = Path(__file__).parents[2]
 WHOLE = ("own_kernel.md",)  # pages that a test of their own runs, commands and all
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ANALYSES = [page for page in PAGES if page.parent.name == "analysis" and page.name != "peers.md"]
-SHOWN = re.compile(
-    r"^    synperf (.*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL
-)  # a command, and what it prints
+# A command, and what it prints.
+SHOWN = re.compile(r"^    synperf (.*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 
 
 def test_every_stage_of_the_paper_names_a_file_that_exists():

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from ...calculators.throughput import throughput as calculate
-from ...report import throughput as report
-from ..arguments import AsJson
-from ..show import show
+from ....calculators.throughput import throughput as calculate
+from ....report.calculators import throughput as report
+from ...calculated import show_drawn
+from ...output_options import AsJson, Svg
 
 
 def throughput(
@@ -25,6 +25,7 @@ def throughput(
     input_tokens: Annotated[int | None, typer.Option(metavar="N", help="tokens of all prompts")] = None,
     tokens_per_s: Annotated[float | None, typer.Option(metavar="X", help="as printed, to be checked")] = None,
     max_concurrency: Annotated[int | None, typer.Option(metavar="N", help="as set, to be checked")] = None,
+    svg: Svg = None,
     as_json: AsJson = False,
 ) -> None:
     found = calculate(
@@ -37,4 +38,4 @@ def throughput(
         tokens_per_s=tokens_per_s,
         max_concurrency=max_concurrency,
     )
-    show(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))
+    show_drawn(found, report, as_json, svg)

@@ -1,13 +1,14 @@
-"""What the figures of a serving benchmark come to, as text and as JSON."""
+"""What the figures of a serving benchmark come to, as text, as JSON and drawn."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from ..calculators.throughput import Throughput
-from ..units import format_quantity
-from .text import labelled, number, paragraphs, section
+from ...calculators.throughput import Throughput
+from ...units import format_quantity
+from ..charts import bars
+from ..text import labelled, number, paragraphs, section
 
 
 def to_dict(found: Throughput) -> dict[str, Any]:
@@ -26,4 +27,10 @@ def to_text(found: Throughput) -> str:
         ("prompts", "" if found.input_tokens_per_s is None else f"{number(found.input_tokens_per_s)} tokens/s"),
     ]
     verdict = "the figures agree" if found.consistent else "the figures do not agree"
-    return paragraphs(verdict, labelled(lines), section("findings", found.findings))
+    return paragraphs(verdict, labelled(lines), section("why", found.why), section("findings", found.findings))
+
+
+def to_svg(found: Throughput) -> str:
+    """The rate of all beside that of one."""
+    rates = {"all requests": [found.tokens_per_s], "one of them": [found.tokens_per_s_per_user]}
+    return bars.side_by_side("Tokens a second", (), rates, words=(*found.why, *found.findings))
