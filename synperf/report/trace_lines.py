@@ -108,12 +108,11 @@ def verdict(found: Analysis) -> str:
 
 def _late(found: Analysis) -> str:
     """The rank that the others wait for."""
-    for one in found.across.late[:1] if found.across else ():
-        times = f"{one.times_last} of {counted(len(found.across.collectives), 'collective')}"
-        return (
-            f" Rank {one.rank} is the last to arrive at {times}; the others wait {time(one.others_waited_ns)} for it."
-        )
-    return ""
+    if found.across is None or not found.across.late:
+        return ""
+    one, whole = found.across.late[0], counted(len(found.across.collectives), "collective")
+    waited = f"the others wait {time(one.others_waited_ns)} for it"
+    return f" Rank {one.rank} is the last to arrive at {one.times_last} of {whole}; {waited}."
 
 
 def _idle(found: Analysis, span: int) -> str:
