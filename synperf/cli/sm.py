@@ -35,3 +35,16 @@ def sm_of(
     with named("cc"):
         base = whole.sm if whole is not None else None if cc is None else capability(cc.strip())
     return described(base, limits or Limits())
+
+
+def sm_or_none(gpu: str | None, cc: str | None) -> ComputeCapability | None:
+    """The SM of a GPU or of a compute capability; None where neither is given.
+
+    Raises:
+        FieldError: both are.
+        UnknownNameError: no such GPU or compute capability.
+    """
+    if gpu is None and cc is None:
+        return None
+    found = sm_of(gpu, cc, None)
+    return found.sm if isinstance(found, GPU) else found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class Occupancies:
     limits: Mapping[str, np.ndarray]
 
 
+@lru_cache(maxsize=4096)
 def occupancy(gpu: GPU, threads: int, registers: int, shared_bytes: int) -> Occupancy:
     """Occupancy of CTAs of `threads` threads, `registers` per thread and `shared_bytes` (static and dynamic).
 
