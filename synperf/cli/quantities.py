@@ -34,3 +34,18 @@ def _amount(name: str, text: str) -> float:
     field = name.partition("[")[0]
     with named(name):
         return parse_quantity(text, _UNITS.get(field) or unit_of(field))
+
+
+def named_amounts(name: str, text: str | None) -> dict[str, float]:
+    """The numbers of `wait=3,barrier=1` by their names; none where nothing was given.
+
+    Raises:
+        FieldError: one has no name or no number, or a name is there twice.
+    """
+    found: dict[str, float] = {}
+    for part in [] if text is None else text.split(","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not key or not equals or key in found:
+            raise FieldError(f"{name}: {part.strip()[:40]!r}; right would be NAME=NUMBER with commas, each name once")
+        found[key] = _amount(f"{name} {key}"[:60], value)
+    return found

@@ -23,8 +23,9 @@ def to_text(found: InstructionMix) -> str:
     """Every pipe, the measured rates where a time is given, why, and what to change."""
     measured = found.took_s is not None
     heads = ("pipe", "asked for", "an SM in a clock", "cycles", "of the limit", *(("used",) if measured else ()))
+    limit = f"{' and '.join(found.limiters)} {'is' if measured else 'would be'} the limit on {found.gpu}"
     return paragraphs(
-        f"{' and '.join(found.limiters)} {'is' if measured else 'would be'} the limit on {found.gpu}: {found.cycles:.4g} cycles of an SM",
+        f"{limit}: {found.cycles:.4g} cycles of an SM",
         table(heads, _rows(found), right=heads[1:]),
         labelled(_measured(found)),
         section("why", found.why),
