@@ -14,7 +14,7 @@ from ..hardware import GPU
 from ..hardware.capability import ComputeCapability
 from .amounts import count
 
-_AXES = "xyz"
+AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +70,14 @@ def grid(device: GPU | ComputeCapability, grids: Sequence[Sequence[int]], *, cta
 
 
 def _whole(at: int, axes: Sequence[int]) -> tuple[int, int, int]:
-    if not 1 <= len(axes) <= len(_AXES):
+    if not 1 <= len(axes) <= len(AXES):
         raise FieldError(f"grid[{at}] must have from 1 to 3 axes, got {len(axes)}")
-    x, y, z = (*(count(f"grid[{at}].{axis}", size) for axis, size in zip(_AXES, axes, strict=False)), 1, 1)[:3]
+    x, y, z = (*(count(f"grid[{at}].{axis}", size) for axis, size in zip(AXES, axes, strict=False)), 1, 1)[:3]
     return x, y, z
 
 
 def _grid(axes: tuple[int, int, int], limits: tuple[int, int, int], slots: int | None) -> Grid:
-    over = tuple(axis for axis, size, most in zip(_AXES, axes, limits, strict=True) if size > most)
+    over = tuple(axis for axis, size, most in zip(AXES, axes, limits, strict=True) if size > most)
     instead = _instead(axes, limits) if over else None
     ctas = prod(axes)
     waves = None if slots is None or over else ctas / slots
@@ -112,7 +112,7 @@ def _why(axes: tuple[int, int, int], limits: tuple[int, int, int], over: tuple[s
         return f"grid {shown(axes)}: valid, {prod(axes):,} CTAs"
     parts = (
         f"{axis} is {size:,}, its limit {most:,}"
-        for axis, size, most in zip(_AXES, axes, limits, strict=True)
+        for axis, size, most in zip(AXES, axes, limits, strict=True)
         if axis in over
     )
     return f"grid {shown(axes)}: INVALID, cannot launch: {' and '.join(parts)}"

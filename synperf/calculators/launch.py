@@ -1,8 +1,8 @@
 """What launching many short kernels costs, and what a CUDA graph, several streams and a persistent kernel save.
 
-A host launches one kernel after the other and runs ahead of the GPU, which runs them in order. Kernels that are shorter
-than a launch leave the GPU idle. As textbooks have it every kernel takes the longer of its own time and that of a launch;
-`queued_s` follows the queue, in which long kernels give the host time to launch short ones ahead.
+A host launches one kernel after the other and runs ahead of the GPU, which runs them in order. Kernels that are
+shorter than a launch leave the GPU idle. As textbooks have it every kernel takes the longer of its own time and that of
+a launch; `queued_s` follows the queue, in which long kernels give the host time to launch short ones ahead.
 
 Source: NVIDIA, CUDA C++ Programming Guide, "CUDA Graphs" and "Streams".
 """
@@ -69,8 +69,8 @@ def launch(
     """Kernels of these times in their order, repeated until there are `kernels`.
 
     A graph is launched in `graph_launch_s`, by default that of a kernel. Each of `streams` is fed by a host thread of
-    its own; a kernel fills `gpu_share` of the GPU, and what it leaves is for other streams. A persistent kernel has a barrier
-    of `barrier_s` in the place of each end of a kernel but the last.
+    its own; a kernel fills `gpu_share` of the GPU, and what it leaves is for other streams. A persistent kernel has a
+    barrier of `barrier_s` in the place of each end of a kernel but the last.
 
     Raises:
         FieldError: a number is out of range, or the list is empty.

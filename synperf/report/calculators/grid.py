@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...calculators.grid import Grids, shown
+from ...calculators.grid import AXES, Grids, shown
 from ...units import format_percent
-from ..charts import bars
+from ..charts import cells
 from ..known import known
 from ..text import number, paragraphs, section, table
 
@@ -36,12 +36,10 @@ def _rows(found: Grids) -> Iterator[tuple[str, ...]]:
 
 
 def to_svg(found: Grids) -> str:
-    """Every axis of every grid over its limit."""
-    shares = {
-        f"{axis} of {shown(one.grid)}": [size / most]
+    """Every axis of every grid, whether it is within its limit."""
+    rows = [
+        (shown(one.grid), [cells.Cell("over", 1) if axis in one.over else cells.Cell("ok", 0) for axis in AXES])
         for one in found.grids
-        for axis, size, most in zip("xyz", one.grid, found.limits, strict=True)
-    }
-    return bars.side_by_side(
-        "CTAs along an axis over the most that may be launched", (), shares, format_percent, (*found.why, *found.advice)
-    )
+    ]
+    kinds = ("within the limit", "over it")
+    return cells.draw("CTAs along each axis of a grid", kinds, rows, tuple(AXES), (*found.why, *found.advice))
