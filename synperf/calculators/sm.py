@@ -35,7 +35,7 @@ class Limits:
     sm_threads: int | None = None
     sm_blocks: int | None = None
     sm_registers: int | None = None
-    sm_shared_bytes: int | None = None
+    sm_shared_bytes: float | None = None
 
     def given(self) -> dict[str, int]:
         """The limits that are not None.
