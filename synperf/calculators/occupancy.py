@@ -95,7 +95,7 @@ def occupancy(
     real = device.sm if isinstance(device, GPU) else device
     whole = described.textbook(real) if textbook else real
     cta = _cta(threads, registers, shared_bytes)
-    sm = whole if carveout_bytes is None else described.carved(whole, carveout_bytes, cta.shared_bytes)
+    sm = whole if carveout_bytes is None else described.carved(whole, carveout_bytes)
     found = resident(sm, *cta)
     exact = resident(described.exact(real), *cta) if textbook else None
     return Residency(
