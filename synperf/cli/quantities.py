@@ -7,7 +7,12 @@ from typing import Any
 from ..errors import FieldError, named
 from ..units import parse_quantity, unit_of
 
-_UNITS = {"bandwidth": "B/s", "busbw": "B/s", "network_bandwidth": "B/s"}  # of names that do not end with theirs
+_UNITS = {
+    "times": "s",
+    "bandwidth": "B/s",
+    "busbw": "B/s",
+    "network_bandwidth": "B/s",
+}  # of names that do not end with theirs
 
 
 def amounts(**texts: str | None) -> dict[str, Any]:

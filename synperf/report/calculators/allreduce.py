@@ -12,7 +12,7 @@ from ..charts.lines import Axis, Chart, Curve, Mark, draw
 from ..known import known
 from ..text import labelled, paragraphs, section
 
-_POINTS_PER_DECADE, _DECADES = 8, 3  # of the drawing, at either side of what is marked
+_POINTS_PER_DECADE, _DECADES = 8, 2  # of the drawing, at either side of what is marked
 
 
 def to_dict(found: AllReduce) -> dict[str, Any]:
@@ -45,7 +45,10 @@ def to_svg(found: AllReduce) -> str:
     sizes = _range(found)
     rows = [times(size, found.ranks, found.nodes, hops) for size in sizes]
     curves = [Curve(_name(name), sizes, [row[name] for row in rows]) for name in found.times]
-    marked = {"ring from here on": found.crossover_bytes, "against a pipelined tree": found.crossover_pipelined_bytes}
+    marked = {
+        "from here on a ring beats a tree": found.crossover_bytes,
+        "and a pipelined tree": found.crossover_pipelined_bytes,
+    }
     marks = [
         Mark(name, size, times(size, found.ranks, found.nodes, hops)["ring"]) for name, size in marked.items() if size
     ]
