@@ -125,7 +125,7 @@ def _numbers(given: int) -> set[int]:
 
 
 def _fewer_or_more(given: int, step_s: float, tried: Mapping[int, float], has_best: bool) -> Iterator[str]:
-    """Twice or half as many buckets, where that is faster; and the best number, which there is if each costs latency."""
+    """Twice or half as many buckets, where that is faster; and the best number, if each costs latency."""
     best = min(tried, key=lambda n: (tried[n], n))
     numbers = [2 * given, given // 2, *([best] if has_best else [])]
     for number in dict.fromkeys(numbers):
@@ -183,8 +183,8 @@ def _made(
     if buckets:
         last = buckets[-1]
         why.append(
-            f"the last bucket is ready at {format_time(last.ready_s)}, its sending begins at {format_time(last.start_s)}"
-            f" and takes {format_time(last.end_s - last.start_s)}"
+            f"the last bucket is ready at {format_time(last.ready_s)}, its sending begins at "
+            f"{format_time(last.start_s)} and takes {format_time(last.end_s - last.start_s)}"
         )
     return Overlap(
         compute_s=compute_s,
