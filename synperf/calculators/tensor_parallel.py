@@ -1,7 +1,8 @@
 """What it costs in communication that GPUs share every layer, and what it saves in time and memory.
 
 Each layer sums two times over all ranks in a forward pass, after attention and after the MLP, and two times in a
-backward pass; each sum is of a value per token and hidden dimension. Source: M. Shoeybi et al., "Megatron-LM", arXiv:1909.08053.
+backward pass; each sum is of a value per token and hidden dimension. Source: M. Shoeybi et al., "Megatron-LM",
+arXiv:1909.08053.
 """
 
 from __future__ import annotations
@@ -219,6 +220,6 @@ def _advice(here: Shared, others: tuple[Shared, ...]) -> Iterator[str]:
     if here.comm_s:
         yield (
             f"hidden communication brings at most {format_time(here.total_s)} down to "
-            f"{format_time(max(here.comm_s, here.compute_s))}; sequence parallelism sends as many bytes, and keeps fewer "
-            "activations"
+            f"{format_time(max(here.comm_s, here.compute_s))}; sequence parallelism sends as many bytes, and keeps "
+            "fewer activations"
         )
