@@ -62,7 +62,9 @@ def section(head: str, lines: Iterable[str]) -> str:
 
 def sentences(head: str, lines: Iterable[str]) -> str:
     """As `section`, of sentences that are wrapped where they are longer than a screen is wide."""
-    return section(head, (part for line in lines for part in wrap(line, _WIDE, subsequent_indent=_GAP)))
+    return section(
+        head, (part for line in lines for part in wrap(line, _WIDE, subsequent_indent=_GAP, break_on_hyphens=False))
+    )
 
 
 def paragraphs(*parts: str) -> str:

@@ -57,9 +57,8 @@ def _of_padding(found: Banks, pad: Padding | None, tile: Tile) -> Iterator[str]:
     cost = "" if pad.extra_bytes is None else f", {pad.extra_bytes:,} bytes more ({format_percent(pad.extra_share, 4)})"
     shape = "" if tile.rows is None else f", [{tile.rows}][{pad.pitch}]"
     unit = counted(pad.pad, "element")
-    yield (f"pad rows by {unit} to {pad.pitch:,}{shape}: {pad.degree}-way, "
-           f"{counted(pad.wavefronts, 'wavefront')} in the "
-           f"place of {found.wavefronts:,}{cost}")  # fmt: skip
+    yield (f"pad rows by {unit} to {pad.pitch:,}{shape}: {pad.degree}-way, {counted(pad.wavefronts, 'wavefront')} in "
+           f"the place of {found.wavefronts:,}{cost}")  # fmt: skip
 
 
 def _permuted(tile: Tile, able: ComputeCapability) -> str | None:
@@ -74,6 +73,5 @@ def _permuted(tile: Tile, able: ComputeCapability) -> str | None:
 
 def _of_swizzle(found: Banks, formula: str | None) -> Iterator[str]:
     if formula is not None:
-        yield (f"or keep what belongs in a column at {formula}: "
-               f"{counted(found.minimum_wavefronts, 'wavefront')}, and as "
-               "few along rows, for no more memory")  # fmt: skip
+        yield (f"or keep what belongs in a column at {formula}: {counted(found.minimum_wavefronts, 'wavefront')}, "
+               "and as few along rows, for no more memory")  # fmt: skip

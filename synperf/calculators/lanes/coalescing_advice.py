@@ -105,5 +105,5 @@ def _cached(found: Coalescing) -> str:
     if found.is_store:
         return "what is not read again soon may be stored with __stcs, which leaves L2 to what is"
     return ("what is read once may be loaded with __ldcs, which leaves L2 to what is read again; __ldg has gained "
-            "nothing since 7.0, where one cache serves all loads; prefetching hides latency and moves as "
-            "much")  # fmt: skip
+            "nothing since 7.0, where one cache serves all loads; prefetching hides latency and "
+            "moves as much")  # fmt: skip

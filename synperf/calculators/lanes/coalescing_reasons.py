@@ -17,16 +17,14 @@ def reasons(found: Coalescing, pattern: Pattern, between: int | None) -> tuple[s
 
 def _said(f: Coalescing, pattern: Pattern, between: int | None) -> Iterator[str]:
     if not f.aligned:
-        yield (f"the access faults: an instruction of {f.access_bytes} bytes needs a multiple of them, and one "
-               "is at byte "
-               f"{pattern.misaligned}")  # fmt: skip
+        yield (f"the access faults: an instruction of {f.access_bytes} bytes needs a multiple of them, and one is at "
+               f"byte {pattern.misaligned}")  # fmt: skip
     yield _traffic(f)
     yield from _cause(f, between)
     yield _two_models(f)
     if f.is_store and f.partial_sectors:
-        yield (f"{counted(f.partial_sectors, 'sector')} of {f.sectors:,} are written in part: L2 keeps the "
-               "bytes of the "
-               "others, and DRAM with ECC reads them first")  # fmt: skip
+        yield (f"{counted(f.partial_sectors, 'sector')} of {f.sectors:,} are written in part: L2 keeps the bytes of "
+               "the others, and DRAM with ECC reads them first")  # fmt: skip
     if f.is_store and f.requested_bytes > f.distinct_bytes:
         yield "lanes that store to one address: one of them wins, and which is not defined"
     yield from _shared(f)
@@ -45,9 +43,8 @@ def _traffic(f: Coalescing) -> str:
 
 def _cause(f: Coalescing, between: int | None) -> Iterator[str]:
     if between is None:
-        yield (f"side by side the same bytes would take {each(f.ideal_sectors_per_request, 'sector')} a "
-               "request; these lie in "
-               f"{f.sectors_per_request:.4g}")  # fmt: skip
+        yield (f"side by side the same bytes would take {each(f.ideal_sectors_per_request, 'sector')} a request; "
+               f"these lie in {f.sectors_per_request:.4g}")  # fmt: skip
         return
     gap = abs(between)
     if gap == 0:
@@ -59,8 +56,8 @@ def _cause(f: Coalescing, between: int | None) -> Iterator[str]:
     elif f.sectors_per_request > f.ideal_sectors_per_request:
         past = min(f.addresses) % SECTOR
         yield (f"lanes lie side by side, but begin {past} bytes past the start of a sector: "
-               f"{each(f.sectors_per_request, 'sector')} a request, {f.ideal_sectors_per_request:.4g} are the "
-               "least")  # fmt: skip
+               f"{each(f.sectors_per_request, 'sector')} a request, "
+               f"{f.ideal_sectors_per_request:.4g} are the least")  # fmt: skip
     else:
         yield f"lanes lie side by side: {each(f.sectors_per_request, 'sector')} a request, which is the least"
 
@@ -71,18 +68,16 @@ def _blocks(f: Coalescing) -> str:
 
 def _two_models(f: Coalescing) -> str:
     return (f"by {SECTOR}-byte sectors, which move since compute capability 6.0, "
-            f"{format_percent(f.sector_efficiency)}; "
-            f"by {LINE}-byte lines, as older texts count, {format_percent(f.line_efficiency, 4)}")  # fmt: skip
+            f"{format_percent(f.sector_efficiency)}; by {LINE}-byte lines, as older texts count, "
+            f"{format_percent(f.line_efficiency, 4)}")  # fmt: skip
 
 
 def _shared(f: Coalescing) -> Iterator[str]:
     if f.requests == 1:
         return
     if f.unique_sectors < f.sectors:
-        yield (f"a request: {_blocks(f)}; of all warps only "
-               f"{f.unique_sectors:,} sectors and {f.unique_lines:,} lines differ: L1 or L2 serves the others "
-               "if it still "
-               "has them")  # fmt: skip
+        yield (f"a request: {_blocks(f)}; of all warps only {f.unique_sectors:,} sectors and {f.unique_lines:,} "
+               "lines differ: L1 or L2 serves the others if it still has them")  # fmt: skip
     else:
         yield f"a request: {_blocks(f)}; no two warps share a sector"
 
