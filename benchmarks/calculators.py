@@ -49,7 +49,7 @@ def _efficiency(stride: Any, offset: Any) -> Any:
     return coalescing_of_strides(4, stride, offset).efficiency
 
 
-def _degree(stride: Any, offset: Any) -> Any:  # noqa: ARG001: banks are the same from any start
+def _degree(stride: Any, offset: Any) -> Any:  # noqa: ARG001
     return degree_of_stride(stride)
 
 
