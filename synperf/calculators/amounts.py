@@ -34,6 +34,17 @@ def not_negative(**values: float) -> None:
             raise FieldError(f"{name} must be 0 or above (up to {_MOST:g}), got {value:g}")
 
 
+def share(**values: float) -> None:
+    """Checks that all are above 0 and up to 1.
+
+    Raises:
+        FieldError: one is not.
+    """
+    for name, value in values.items():
+        if not _LEAST <= value <= 1:
+            raise FieldError(f"{name} must be above 0 and up to 1, got {value:g}")
+
+
 def all_positive(name: str, values: Sequence[float]) -> None:
     """Checks that a list has values, all above 0.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import FieldError, named
-from ..units import parse_quantity, unit_of
+from ..errors import FieldError
+from ..units import unit_of
+from .named_values import quantity
 
 _UNITS = {
     "times": "s",
@@ -39,5 +40,4 @@ def amount_list(name: str, text: str | None) -> tuple[float, ...] | None:
 
 def _amount(name: str, text: str) -> float:
     field = name.partition("[")[0]
-    with named(name):
-        return parse_quantity(text, _UNITS.get(field) or unit_of(field))
+    return quantity(name, text, _UNITS.get(field) or unit_of(field))

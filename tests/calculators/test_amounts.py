@@ -3,7 +3,7 @@
 import pytest
 
 from synperf import FieldError
-from synperf.calculators.amounts import all_not_negative, all_positive, count, not_negative, positive
+from synperf.calculators.amounts import all_not_negative, all_positive, count, not_negative, positive, share
 
 
 def test_numbers_within_all_proportion_are_taken():
@@ -28,6 +28,13 @@ def test_below_0_is_refused_by_name(value):
         not_negative(size=value)
     with pytest.raises(FieldError, match=r"times\[0\] must be 0 or above"):
         all_not_negative("times", [value])
+
+
+@pytest.mark.parametrize("value", [0, -0.5, 1.01, float("nan")])
+def test_a_share_is_above_0_and_up_to_1(value):
+    share(part=1)
+    with pytest.raises(FieldError, match="part must be above 0 and up to 1"):
+        share(part=value)
 
 
 def test_an_empty_list_is_refused():
