@@ -10,6 +10,9 @@ from .named_values import quantity
 
 _UNITS = {
     "times": "s",
+    "seconds": "s",
+    "peak": "FLOP/s",
+    "reported": "FLOP/s",
     "bandwidth": "B/s",
     "busbw": "B/s",
     "network_bandwidth": "B/s",

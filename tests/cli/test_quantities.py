@@ -13,6 +13,11 @@ def test_a_quantity_is_read_in_the_unit_of_its_name_and_plain_numbers_are_that_a
     }  # fmt: skip
 
 
+def test_rates_and_times_whose_names_do_not_end_with_a_unit_have_one():
+    read = amounts(peak="312TFLOP/s", reported="322 TFLOPS", seconds="2ms", busbw="480GB/s")
+    assert read == {"peak": 312e12, "reported": 322e12, "seconds": pytest.approx(2e-3), "busbw": 480e9}
+
+
 def test_a_list_has_commas_and_may_be_left_out():
     assert amount_list("times", "100ms, 0.2") == (0.1, 0.2)
     assert amount_list("times", None) is None
