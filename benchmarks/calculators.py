@@ -6,15 +6,16 @@ python benchmarks/calculators.py [--json]
 from __future__ import annotations
 
 import json
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from predict import seconds
 
+from synperf.calculators.coalescing import coalescing_of_strides
+from synperf.calculators.lanes.conflicts import degree_of_stride
 from synperf.hardware.capability import capability
 from synperf.scheduling.occupancy import occupancies, resident
 
@@ -38,31 +39,34 @@ def launches(count: int) -> tuple[np.ndarray, ...]:
     return rng.integers(1, 1025, count), rng.integers(0, 256, count), rng.integers(0, 166_912, count)
 
 
+def strides(count: int) -> tuple[np.ndarray, ...]:
+    """Strides in elements, and the offsets at which patterns begin."""
+    rng = np.random.default_rng(0)
+    return rng.integers(-64, 65, count), rng.integers(2048, 4096, count)
+
+
+def _efficiency(stride: Any, offset: Any) -> Any:
+    return coalescing_of_strides(4, stride, offset).efficiency
+
+
+def _degree(stride: Any, offset: Any) -> Any:  # noqa: ARG001
+    return degree_of_stride(stride)
+
+
 _SM = capability("8.0")
 ENTRIES = {
-    "occupancy": Entry(
-        launches, lambda *columns: occupancies(_SM, *columns), lambda *values: resident(_SM, *values)
-    ),
-}  # fmt: skip
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Median of some runs, after one that warms up."""
-    work()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    "occupancy": Entry(launches, lambda *columns: occupancies(_SM, *columns), lambda *one: resident(_SM, *one)),
+    "coalescing": Entry(strides, _efficiency, _efficiency),
+    "banks": Entry(strides, _degree, _degree),
+}
 
 
 def measured(entry: Entry) -> dict[str, float]:
     """Seconds of a million from arrays, of one at a time, and how many of these a million from arrays is."""
     columns = entry.columns(MILLION)
     few = list(zip(*(column.tolist() for column in entry.columns(SOME)), strict=True))
-    million = seconds(lambda: entry.many(*columns))
-    one = seconds(lambda: [entry.one(*values) for values in few]) / SOME
+    million = seconds(lambda: entry.many(*columns), REPEATS)
+    one = seconds(lambda: [entry.one(*values) for values in few], REPEATS) / SOME
     return {"million_s": million, "one_s": one, "ratio": one * MILLION / million}
 
 

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import FieldError, named
 from ..units import parse_quantity, unit_of
 
-_UNITS = {"bandwidth": "B/s", "busbw": "B/s", "network_bandwidth": "B/s"}  # of names that do not end with theirs
+_UNITS = {
+    "times": "s",
+    "bandwidth": "B/s",
+    "busbw": "B/s",
+    "network_bandwidth": "B/s",
+}  # of names that do not end with theirs
 
 
-def amounts(**texts: str | None) -> dict[str, float | None]:
+def quantity(option: str, text: str, unit: str) -> float:
+    """A number that may have this unit.
+
+    Raises:
+        FieldError: it is none, or in another unit; the message begins with the option.
+    """
+    with named(option):
+        return parse_quantity(text, unit)
+
+
+def quantity_or_none(option: str, text: str | None, unit: str) -> float | None:
+    """As `quantity`, of an option that may be left out.
+
+    Raises:
+        FieldError: as `quantity`.
+    """
+    return None if text is None else quantity(option, text, unit)
+
+
+def amounts(**texts: str | None) -> dict[str, Any]:
     """Texts of options as numbers by the option's name, which tells the unit; what was not given stays None.
 
     Raises:
         FieldError: one is no number, or in another unit.
     """
-    return {name: None if text is None else _amount(name, text) for name, text in texts.items()}
+    return {name: quantity_or_none(name, text, _unit(name)) for name, text in texts.items()}
 
 
 def amount_list(name: str, text: str | None) -> tuple[float, ...] | None:
@@ -27,13 +53,7 @@ def amount_list(name: str, text: str | None) -> tuple[float, ...] | None:
         return None
     if not text.strip():
         raise FieldError(f"{name}: an empty list; right would be numbers with commas between them")
-    return tuple(_amount(f"{name}[{at}]", part) for at, part in enumerate(text.split(",")))
-
-
-def _amount(name: str, text: str) -> float:
-    field = name.partition("[")[0]
-    with named(name):
-        return parse_quantity(text, _UNITS.get(field) or unit_of(field))
+    return tuple(quantity(f"{name}[{at}]", part, _unit(name)) for at, part in enumerate(text.split(",")))
 
 
 def named_amounts(name: str, text: str | None) -> dict[str, float]:
@@ -47,5 +67,9 @@ def named_amounts(name: str, text: str | None) -> dict[str, float]:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not key or not equals or key in found:
             raise FieldError(f"{name}: {part.strip()[:40]!r}; right would be NAME=NUMBER with commas, each name once")
-        found[key] = _amount(f"{name} {key}"[:60], value)
+        found[key] = quantity(f"{name} {key}"[:60], value, _unit(name))
     return found
+
+
+def _unit(name: str) -> str:
+    return _UNITS.get(name) or unit_of(name)
