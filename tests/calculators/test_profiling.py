@@ -1,12 +1,14 @@
 """The map from bottleneck to tool, and the cost of counters."""
 
 import json
+import re
 
 import pytest
 
 import synperf
 from synperf import FieldError
 from synperf.calculators.profiling import bottlenecks, profiling, replayed
+from synperf.cli.app import names
 from synperf.errors import UnknownNameError
 from tests.cli.runner import assert_refused, invoke
 
@@ -72,3 +74,8 @@ def test_bad_input_is_one_sentence(options, word):
     assert word in seen.err
     with pytest.raises(FieldError):
         replayed(A100, passes=1, kernel_s=float("nan"))
+
+
+@pytest.mark.parametrize("one", bottlenecks().values(), ids=lambda one: one.key)
+def test_what_is_said_to_be_here_is(one):
+    assert set(re.findall(r"synperf ([\w-]+)", one.here)) <= set(names())
