@@ -58,4 +58,7 @@ def test_the_page_has_its_sections_and_the_drawing_of_the_example(name, tmp_path
 
 @pytest.mark.parametrize("name", calculators())
 def test_the_page_shows_the_function_in_python(name):
-    assert re.search(rf"::: synperf\.(calculators\.)?{name.replace('-', '_')}\.", page(name).split("## Python\n")[1])
+    assert re.search(
+        rf"::: synperf\.(calculators\.|serving\.|scheduling\.|collectives\.)?{name.replace('-', '_')}\.",
+        page(name).split("## Python\n")[1],
+    )

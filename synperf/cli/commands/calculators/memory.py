@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from ...errors import FieldError, named
-from ...models import Plan
-from ...models import model as of_name
-from ...report import memory as report
-from ...serving.memory import UTILIZATION
-from ...serving.memory import memory as calculate
-from ...units import parse_quantity
-from ..arguments import (
+from ....errors import FieldError, named
+from ....models import Plan
+from ....models import model as of_name
+from ....report.calculators import memory as report
+from ....serving.memory import UTILIZATION
+from ....serving.memory import memory as calculate
+from ....units import parse_quantity
+from ...arguments import (
     AsJson,
     CacheFormat,
     Changes,
@@ -30,7 +30,8 @@ from ..arguments import (
     device,
     formats,
 )  # fmt: skip
-from ..show import show
+from ...calculated import show_drawn
+from ...output_options import Svg
 
 
 def memory(
@@ -51,6 +52,7 @@ def memory(
     activations_bytes: Annotated[
         str | None, typer.Option(metavar="SIZE", help="what activations take, e.g. 2GB")
     ] = None,
+    svg: Svg = None,
     as_json: AsJson = False,
 ) -> None:
     if batch is not None and seq is None:
@@ -64,4 +66,4 @@ def memory(
     answer = calculate(
         described, found, plan, seq=seq, batch=batch, utilization=utilization, activations_bytes=activations
     )
-    show(as_json, lambda: report.to_dict(answer), lambda: report.to_text(answer))
+    show_drawn(answer, report, as_json, svg)
