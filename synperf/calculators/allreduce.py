@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..collectives import Collective
 from ..collectives.algorithms import ALL_REDUCE, RING, wire_share
@@ -108,7 +109,7 @@ def _hops(nodes: int, there: OnGpu | None, given: Mapping[str, float | None]) ->
     Raises:
         FieldError: neither says so.
     """
-    found = {}
+    found: dict[str, Any] = {}
     for name, example in _EXAMPLES.items():
         value, known = given[name], None if there is None else getattr(there.hops, name)
         if value is not None:

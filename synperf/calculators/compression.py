@@ -65,7 +65,7 @@ def compression(
         saving_s=saving,
         net_s=saving - codec_s,
         worth_it=saving > codec_s,
-        bandwidth_limit=sent * (1 - 1 / ratio) / codec_s if codec_s else None,
+        bandwidth_limit=sent * (1 - 1 / ratio) / codec_s if codec_s and ratio > 1 else None,
         least_ratio=plain / (plain - codec_s) if plain > codec_s else None,
         why=tuple(_why(sent, bandwidth, ratio, codec_s)),
         advice=tuple(_advice(sent, bandwidth, ratio, codec_s)),
@@ -100,10 +100,10 @@ def _advice(sent: float, bandwidth: float, ratio: float, codec_s: float) -> Iter
         doubled = format_time(plain * (1 - 1 / (2 * ratio)))
         yield f"twice the ratio saves {doubled} in the place of {format_time(saving)}"
         return
-    if codec_s:
+    if saving:
         limit = format_quantity(sent * (1 - 1 / ratio) / codec_s, "B/s")
         yield f"send it as it is; it pays with a codec of less than {format_time(saving)}, or below {limit}"
     if plain > codec_s:
-        yield f"or from a ratio of {plain / (plain - codec_s):.3g} on"
+        yield f"it pays from a ratio of {plain / (plain - codec_s):.3g} on"
     else:
         yield f"no ratio pays: the codec takes longer than sending all of it, {format_time(plain)}"

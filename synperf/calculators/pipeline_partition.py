@@ -85,7 +85,7 @@ class Partition:
     fits: bool | None
 
 
-def partition(layers: Layers, in_flight: Sequence[float], split: Sequence[int] | None = None) -> Partition:
+def partition(layers: Layers, in_flight: Sequence[float], split: Sequence[float] | None = None) -> Partition:
     """The best partition for so many micro-batches in flight on each stage, or that of a given split.
 
     The slowest stage is as fast as the memory allows; where nothing fits, as it would be without that limit.
@@ -103,7 +103,7 @@ def partition(layers: Layers, in_flight: Sequence[float], split: Sequence[int] |
     return _made(layers, in_flight, found or _best(layers, in_flight, np.inf) or (1,) * stages)
 
 
-def _checked(split: Sequence[int], layers: Layers, stages: int) -> tuple[int, ...]:
+def _checked(split: Sequence[float], layers: Layers, stages: int) -> tuple[int, ...]:
     if len(split) != stages:
         raise FieldError(f"split must have one number for each of the {stages} stages, got {len(split)}")
     if any(one < 1 or one != int(one) for one in split):

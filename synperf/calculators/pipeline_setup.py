@@ -31,7 +31,7 @@ class Setup:
     backward_s: float | None = None
     transfer_s: float = 0.0
     layers: Layers | None = None
-    split: tuple[int, ...] | None = None
+    split: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Checks the fields.
@@ -60,7 +60,7 @@ class Setup:
         """Micro-batches whose activations each stage holds at most."""
         return most_in_flight(self.schedule, self.stages, self.microbatches, self.chunks)
 
-    def partition(self, split: Sequence[int] | None) -> Partition | None:
+    def partition(self, split: Sequence[float] | None) -> Partition | None:
         """The best partition of the layers, or that of a split; None where there are no layers."""
         return None if self.layers is None else partition(self.layers, self.in_flight, split)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ..errors import FieldError
-from ..units import format_percent, format_quantity
+from ..units import counted, format_percent, format_quantity
 from .pipeline_partition import Partition
 from .pipeline_schedules import GPIPE, INTERLEAVED, ONE_F_ONE_B, ZERO_BUBBLE, ZERO_BUBBLE_H2
 from .pipeline_setup import Setup
@@ -18,17 +18,17 @@ _LARGER = (2, 4, 8)  # times as many stages, to try
 
 def why(setup: Setup, found: Timeline, parts: Partition | None) -> Iterator[str]:
     """The bubble by its formula, beside that of textbooks; what stages hold; and the layers."""
-    ideal = found.bubble_of_ideal
+    ideal, said = found.bubble_of_ideal, _FORMULAS[setup.schedule](setup)
     yield (
-        f"{setup.stages} stages, {setup.microbatches} micro-batches: {_FORMULAS[setup.schedule](setup)}; idle over "
-        f"busy time is {_percent(ideal)}, of all time {_percent(ideal / (1 + ideal))}"
+        f"{counted(setup.stages, 'stage')}, {setup.microbatches} micro-batches: {said}; idle over busy time is "
+        f"{_percent(ideal)}, of all time {_percent(ideal / (1 + ideal))}"
     )
     yield (
         f"the p/m = {_percent(setup.stages / setup.microbatches)} of textbooks is (p-1)/m of the ideal time for many "
         "stages, and no share of the whole"
     )
     held = setup.in_flight
-    yield f"activations: the first stage holds those of {held[0]:g} micro-batches at once, the last of {held[-1]:g}"
+    yield f"micro-batches whose activations a stage holds at once: {held[0]:g} on the first, {held[-1]:g} on the last"
     if parts is not None and setup.layers is not None:
         yield (
             f"the slowest stage has {max(parts.costs):g}, the mean is {sum(parts.costs) / len(parts.costs):g}: "
@@ -45,6 +45,8 @@ def advice(setup: Setup, found: Timeline, parts: Partition | None, best: Partiti
         yield f"layers {_listed(best.layers)}: {found.step_s / step:.3g} times faster, balance {_percent(best.balance)}"
     if parts is not None and parts.fits is False:
         yield _fitting(setup)
+    if setup.stages == 1:
+        yield "a single stage has no bubble"
     more = _with_microbatches(setup, max(_PLENTY * setup.stages, 2 * setup.microbatches))
     if more is not None and setup.stages > 1:
         yield f"{more.microbatches} micro-batches: {_bubble(more)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import FieldError, PerfError
 from ..hardware import GPU, DType
@@ -73,7 +74,7 @@ class Machine:
         """
         if ranks == 1:
             return 0.0
-        given = {"latency_s": self.latency_s, "bandwidth": self.bandwidth}
+        given: dict[str, Any] = {"latency_s": self.latency_s, "bandwidth": self.bandwidth}
         found = allreduce(bytes=size, ranks=ranks, gpu=self.gpu, link=self.link, network=self.network, **given)
         own = found.predicted_s if self.latency_s is None and self.bandwidth is None else None
         return found.times["ring"] if own is None else own

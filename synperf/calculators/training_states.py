@@ -52,7 +52,7 @@ PRECISIONS: Mapping[str, States] = {
         weights=2,
         gradients=4,
         optimizer=12,
-        words="2 weights + 4 gradients + 4 master + 4 m + 4 v, as DeepSpeed's estimators count",
+        words="2 weights + 4 gradients + 4 master + 4 m + 4 v, as DeepSpeed's estimators count (whose GB are GiB)",
     ),
     FP32: States(weights=4, gradients=4, optimizer=8, words="4 weights + 4 gradients + 4 m + 4 v, FP32"),
 }

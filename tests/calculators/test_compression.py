@@ -24,7 +24,7 @@ def test_a_codec_of_8_ms_is_not_worth_that():
     assert found.net_s == pytest.approx(-0.5e-3)
     assert found.advice == (
         "send it as it is; it pays with a codec of less than 7.5 ms, or below 9.38 GB/s",
-        "or from a ratio of 5 on",
+        "it pays from a ratio of 5 on",
     )
 
 
@@ -32,6 +32,12 @@ def test_the_command_takes_the_plain_numbers():
     arguments = "compression --bytes 100e6 --bandwidth 10e9 --ratio 4 --codec-s 0.008 --json"
     found = json.loads(invoke(*arguments.split()).out)
     assert (found["saving_s"], found["worth_it"]) == (pytest.approx(7.5e-3), False)
+
+
+def test_a_ratio_of_1_saves_nothing_and_has_no_limit():
+    found = compression(bytes=100e6, bandwidth=10e9, ratio=1, codec_s=1e-3)
+    assert (found.saving_s, found.worth_it, found.bandwidth_limit) == (0, False, None)
+    assert found.advice == ("it pays from a ratio of 1.11 on",)
 
 
 def test_an_all_reduce_of_eight_sends_1_75_of_its_buffer():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ... import hardware
+from ...hardware import DType
 from ...kernels.conv_call import Conv
 from ...kernels.gemm_call import Gemm
 from ..batching import batching
@@ -23,7 +26,7 @@ _LANES, _CODING = 16, 128 / 130
 def square_gemm() -> dict[str, Exact]:
     """1024 x 1024 x 1024 in FP32 on a V100."""
     gpu = hardware.gpu("v100_sxm")
-    call = Gemm(m=1024, n=1024, k=1024, dtype="fp32")
+    call = Gemm(m=1024, n=1024, k=1024, dtype=DType.FP32)
     (point,) = roofline(gpu, [call]).points
     apart = reuse(gpu, call)
     return {
@@ -51,9 +54,8 @@ def reuse_of_an_input() -> dict[str, Exact]:
 
 def layout_of_convolutions() -> dict[str, Exact]:
     """Where tensor cores want the channels, and a CPU of vectors."""
-    images = {"batch": 1, "channels": 64, "height": 56, "width": 56}
-    tensor_cores = layout(**images, dtype="fp16", gpu=hardware.gpu("a100_sxm"))
-    vectors = layout(**images, dtype="fp32", cpu="avx512")
+    images = partial(layout, batch=1, channels=64, height=56, width=56)
+    tensor_cores, vectors = images(dtype="fp16", gpu=hardware.gpu("a100_sxm")), images(dtype="fp32", cpu="avx512")
     return {"tensor cores": Exact(tensor_cores.preferred_layout), "AVX-512": Exact(vectors.preferred_layout)}
 
 

@@ -49,13 +49,13 @@ def _both(value: float) -> tuple[str, str]:
 def to_svg(found: TrainingMemory) -> str:
     """A bar for each stage of ZeRO."""
     stages = {f"ZeRO-{stage}": replace(found.setup, zero=int(stage), offload=NONE).parts for stage in found.by_zero}
-    names = tuple(max(stages.values(), key=len))
+    names = tuple(dict.fromkeys(name for parts in stages.values() for name in parts))
     return bars.stacked(
         "Memory of one GPU by stage of ZeRO",
         names,
         {label: [parts.get(name, 0.0) for name in names] for label, parts in stages.items()},
         _size,
-        words=(*found.why, *found.not_counted),
+        words=(*found.why, f"not counted: {'; '.join(found.not_counted)}"),
         most=found.capacity_bytes,
     )
 
