@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import FieldError, named
-from ..units import parse_quantity
+from ..errors import FieldError
 
 
 def split(option: str, texts: Iterable[str], right: str) -> list[tuple[str, list[str]]]:
@@ -21,25 +20,6 @@ def split(option: str, texts: Iterable[str], right: str) -> list[tuple[str, list
             raise FieldError(f"{option}: {text[:40]!r} is not NAME=VALUE; right would be {right}")
         found.append((name.strip(), [part.strip() for part in rest.split(":")]))
     return found
-
-
-def quantity(option: str, text: str, unit: str) -> float:
-    """A number with a unit, in an option of that name.
-
-    Raises:
-        FieldError: it is none; the message begins with the option.
-    """
-    with named(option):
-        return parse_quantity(text, unit)
-
-
-def quantity_or_none(option: str, text: str | None, unit: str) -> float | None:
-    """As `quantity`, of an option that may be left out.
-
-    Raises:
-        FieldError: as `quantity`.
-    """
-    return None if text is None else quantity(option, text, unit)
 
 
 def whole_number(option: str, text: str) -> int:

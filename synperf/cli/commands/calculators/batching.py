@@ -13,8 +13,9 @@ from ....calculators.batching import batching as calculate
 from ....errors import FieldError
 from ....report.calculators import batching as report
 from ...calculated import show_drawn
-from ...named_values import quantity, quantity_or_none, split, whole_number
+from ...named_values import split, whole_number
 from ...output_options import AsJson, Svg
+from ...quantities import quantity, quantity_or_none
 
 
 def batching(

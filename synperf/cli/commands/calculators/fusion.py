@@ -16,9 +16,9 @@ from ....errors import FieldError
 from ....report.calculators import fusion as report
 from ...arguments import Changes, GpuName, device
 from ...calculated import show_drawn
-from ...named_values import quantity_or_none
 from ...number_lists import numbers
 from ...output_options import AsJson, Svg
+from ...quantities import quantity_or_none
 
 
 def fusion(

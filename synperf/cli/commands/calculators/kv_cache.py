@@ -16,8 +16,9 @@ from ....models import model as of_name
 from ....report.calculators import kv_cache as report
 from ...arguments import one_gpu
 from ...calculated import show_drawn
-from ...named_values import quantity, whole_number
+from ...named_values import whole_number
 from ...output_options import AsJson, Svg
+from ...quantities import quantity
 
 
 def kv_cache(

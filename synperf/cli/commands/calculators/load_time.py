@@ -14,8 +14,8 @@ from ....errors import FieldError, named
 from ....hardware.links import link as of_name
 from ....report.calculators import load_time as report
 from ...calculated import show_drawn
-from ...named_values import quantity, quantity_or_none
 from ...output_options import AsJson, Svg
+from ...quantities import quantity, quantity_or_none
 
 
 def load_time(

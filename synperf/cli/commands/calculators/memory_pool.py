@@ -15,9 +15,10 @@ from ....calculators.memory_pool import memory_pool as calculate
 from ....errors import FieldError
 from ....report.calculators import memory_pool as report
 from ...calculated import show_drawn
-from ...named_values import quantity, split, whole_number
+from ...named_values import split, whole_number
 from ...number_lists import numbers
 from ...output_options import AsJson, Svg
+from ...quantities import quantity
 
 _RIGHT = "conv1=64MB:1:3, its bytes and the first and last step in which it is needed"
 

@@ -14,8 +14,9 @@ from ....calculators.preprocess import preprocess as calculate
 from ....errors import FieldError
 from ....report.calculators import preprocess as report
 from ...calculated import show_drawn
-from ...named_values import quantity, split, whole_number
+from ...named_values import split, whole_number
 from ...output_options import AsJson, Svg
+from ...quantities import quantity
 
 _RIGHT = "decode=8ms:4, the time of an item and how many workers"
 

@@ -18,8 +18,8 @@ from ....models import model as of_name
 from ....report.calculators import quantization as report
 from ...arguments import Changes, GpuName, device
 from ...calculated import show_drawn
-from ...named_values import quantity
 from ...output_options import AsJson, Svg
+from ...quantities import quantity
 
 
 def quantization(
