@@ -9,13 +9,11 @@ import msgspec
 from msgspec import Raw
 
 from .events import Kind
-
-Value = int | float | str | None  # numbers may be written as text
-NOTHING = Raw(b"")  # of a field that is not there
+from .kineto_args import NO_ARGS, NOTHING, Args, Value
 
 
 class Event(msgspec.Struct, gc=False):
-    """One event. Times stay text, since a double has too few digits for them, and arguments until the kind is known."""
+    """One event. Times stay text, since a double has too few digits for them."""
 
     ph: str = ""
     cat: str = ""
@@ -24,7 +22,7 @@ class Event(msgspec.Struct, gc=False):
     tid: Value = None
     ts: Raw = NOTHING
     dur: Raw = NOTHING
-    args: Raw = NOTHING
+    args: Args = NO_ARGS
 
 
 CATEGORIES = {

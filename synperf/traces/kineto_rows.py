@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from .building import Builder, Texts
 from .decimals import NONE, scaled
-from .events import GPU_KINDS, GPU_WORK, Column, Kind
-from .kineto_args import ARGS
+from .events import CALLS, GPU_KINDS, GPU_WORK, Column, Kind
+from .kineto_args import Args
 from .kineto_events import HALVES, UNKNOWN, Event, Kinds
-from .kineto_sides import Sides, ints
-from .loose import number, structs_of
+from .kineto_sides import Sides, column, ints
+from .loose import number
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
@@ -24,6 +23,8 @@ LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
 _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
+_LAUNCHED = (*GPU_KINDS, *CALLS)  # what has a correlation
+_UNDER_OPERATORS = (*_LAUNCHED, Kind.OPERATOR, Kind.ANNOTATION)  # what has an external id
 
 
 class Rows:
@@ -82,16 +83,17 @@ class Rows:
 
     def _append(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
         texts = self.builder.texts
-        name = np.array([texts[event.name] for event in events])
+        name = np.fromiter([texts[event.name] for event in events], np.int64, len(events))
         self.nameless[kind] += int((name == 0).sum())
         process = self._places([event.pid for event in events])
         thread = self._places([event.tid for event in events])
-        args = structs_of(ARGS[kind], [event.args for event in events]) if kind in ARGS else []
+        args = [event.args for event in events]
         device, stream = _where(args, process, thread) if kind in GPU_KINDS else (-1, -1)
         place = self.builder.add(
             len(events),
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
-            stream=stream, correlation=_column(args, "correlation"), external=_external(args),
+            stream=stream, correlation=column(args, "correlation") if kind in _LAUNCHED else -1,
+            external=_external(args) if kind in _UNDER_OPERATORS else -1,
         )  # fmt: skip
         self._sides.add(kind, place, events, args)
 
@@ -120,20 +122,14 @@ def _of(events: Sequence[Event], mask: Column) -> list[Event]:
     return [events[place] for place in np.flatnonzero(mask).tolist()]
 
 
-def _where(args: Sequence[Any], process: Column, thread: Column) -> tuple[Column, Column]:
+def _where(args: Sequence[Args], process: Column, thread: Column) -> tuple[Column, Column]:
     """Device and stream: those of the arguments, else the process and the thread."""
-    device, stream = _column(args, "device"), _column(args, "stream")
+    device, stream = column(args, "device"), column(args, "stream")
     device = np.where(device >= 0, device, process)
     return np.where(np.abs(device) < 2**31, device, -1), np.where(stream >= 0, stream, thread)
 
 
-def _external(args: Sequence[Any]) -> Column:
+def _external(args: Sequence[Args]) -> Column:
     """Ids of operators, in either spelling."""
-    new = _column(args, "external")
-    return np.where(new != -1, new, _column(args, "external_old"))
-
-
-def _column(args: Sequence[Any], name: str) -> Column:
-    """An argument of each event; -1 where its kind has none of that name."""
-    has = bool(args) and name in args[0].__struct_fields__
-    return ints(list(map(attrgetter(name), args))) if has else np.array(-1)
+    new = column(args, "external")
+    return np.where(new != -1, new, column(args, "external_old")) if (new == -1).any() else new

@@ -12,9 +12,9 @@ from msgspec import Raw
 
 from .building import Builder, Texts
 from .events import Column, Kind
-from .kineto_args import Message
-from .kineto_events import NOTHING, Event
-from .loose import number, share, structs_of
+from .kineto_args import NOTHING, Args
+from .kineto_events import Event
+from .loose import number, share
 
 _NO_TRIPLE = (-1, -1, -1)
 _RECORDS = ("record_param_comms", "nccl:")  # how names begin of operators that say what a collective moved
@@ -38,16 +38,16 @@ class Sides:
             Kind.PYTHON: self._frames,
         }
 
-    def add(self, kind: Kind, place: Column, events: Sequence[Event], args: Sequence[Any]) -> None:
+    def add(self, kind: Kind, place: Column, events: Sequence[Event], args: Sequence[Args]) -> None:
         """Appends what events of one kind have beside the columns of the table."""
         if kind in self._adders:
             self._adders[kind](place, args)
         if kind == Kind.KERNEL:
-            self._messages(place, events, [row for row, one in enumerate(args) if one.collective])
+            self._messages(place, args, range(len(args)))
         elif kind in (Kind.OPERATOR, Kind.ANNOTATION):
-            self._messages(place, events, [row for row, one in enumerate(events) if one.name.startswith(_RECORDS)])
+            self._messages(place, args, [row for row, one in enumerate(events) if one.name.startswith(_RECORDS)])
 
-    def _geometry(self, place: Column, args: Sequence[Any]) -> None:
+    def _geometry(self, place: Column, args: Sequence[Args]) -> None:
         has = [row for row, a in enumerate(args) if a.registers != -1 or a.grid is not NOTHING]
         chosen = args if len(has) == len(args) else [args[row] for row in has]
         self.builder.add_side(
@@ -55,16 +55,16 @@ class Sides:
             place[has],
             grid=self._triples.of(map(attrgetter("grid"), chosen)),
             block=self._triples.of(map(attrgetter("block"), chosen)),
-            registers=small([a.registers for a in chosen]),
-            shared_bytes=ints([a.shared_bytes for a in chosen]),
+            registers=small(column(chosen, "registers")),
+            shared_bytes=column(chosen, "shared_bytes"),
             occupancy=[share(a.occupancy if a.occupancy is not None else a.occupancy_old) for a in chosen],
         )
 
-    def _moved(self, place: Column, args: Sequence[Any]) -> None:
-        moved = ints([a.bytes for a in args])
+    def _moved(self, place: Column, args: Sequence[Args]) -> None:
+        moved = column(args, "bytes")
         self.builder.add_side("moved", place[moved >= 0], bytes=moved[moved >= 0])
 
-    def _arguments(self, place: Column, args: Sequence[Any]) -> None:
+    def _arguments(self, place: Column, args: Sequence[Args]) -> None:
         has = [row for row, a in enumerate(args) if a.dims is not NOTHING or a.dims_old is not NOTHING]
         chosen, texts = args if len(has) == len(args) else [args[row] for row in has], self._raw
         self.builder.add_side(
@@ -76,37 +76,37 @@ class Sides:
             values=[0 if a.values is NOTHING else texts[bytes(a.values)] for a in chosen],
         )
 
-    def _messages(self, place: Column, events: Sequence[Event], rows: Sequence[int]) -> None:
-        found = structs_of(Message, [events[row].args for row in rows])
-        told = [(row, one) for row, one in zip(rows, found, strict=True) if one.collective]
-        chosen, texts = [one for _, one in told], self.builder.texts
+    def _messages(self, place: Column, args: Sequence[Args], rows: Iterable[int]) -> None:
+        told = [row for row in rows if args[row].collective]
+        if not told:
+            return
+        chosen, texts = [args[row] for row in told], self.builder.texts
         self.builder.add_side(
             "messages",
-            place[[row for row, _ in told]] if told else place[:0],
+            place[told],
             collective=[texts[_text(m.collective)] for m in chosen],
             dtype=[texts[_text(m.dtype)] for m in chosen],
-            in_elements=ints([m.in_elements for m in chosen]),
-            out_elements=ints([m.out_elements for m in chosen]),
-            group_size=small([m.group_size for m in chosen]),
+            in_elements=column(chosen, "in_elements"),
+            out_elements=column(chosen, "out_elements"),
+            group_size=small(column(chosen, "group_size")),
             group=[texts[_text(m.group)] for m in chosen],
             ranks=[self._raw[bytes(m.ranks)] for m in chosen],
         )
 
-    def _allocations(self, place: Column, args: Sequence[Any]) -> None:
+    def _allocations(self, place: Column, args: Sequence[Args]) -> None:
         self.builder.add_side(
             "allocations",
             place,
-            bytes=ints([a.bytes for a in args]),
-            address=ints([a.address for a in args]),
-            device_type=small([a.device_type for a in args]),
-            device=small([a.device for a in args]),
-            allocated_bytes=ints([a.allocated_bytes for a in args]),
-            reserved_bytes=ints([a.reserved_bytes for a in args]),
+            bytes=column(args, "changed_bytes"),
+            address=column(args, "address"),
+            device_type=small(column(args, "memory_type")),
+            device=small(column(args, "memory_device")),
+            allocated_bytes=column(args, "allocated_bytes"),
+            reserved_bytes=column(args, "reserved_bytes"),
         )
 
-    def _frames(self, place: Column, args: Sequence[Any]) -> None:
-        frame, parent = ints([a.frame for a in args]), ints([a.parent for a in args])
-        self.builder.add_side("frames", place, frame=frame, parent=parent)
+    def _frames(self, place: Column, args: Sequence[Args]) -> None:
+        self.builder.add_side("frames", place, frame=column(args, "frame"), parent=column(args, "parent"))
 
 
 class _RawTexts(dict[bytes, int]):
@@ -146,17 +146,21 @@ class _Triples(dict[bytes, int]):
         return found if right else _NO_TRIPLE
 
 
+def column(args: Sequence[Args], name: str) -> Column:
+    """An argument of each event, as whole numbers."""
+    return ints(list(map(attrgetter(name), args)))
+
+
 def ints(values: Sequence[Any]) -> Column:
     """Whole numbers of 64 bits; what is none is -1."""
     try:
-        return np.array(values, dtype=np.int64)
+        return np.fromiter(values, np.int64, len(values))
     except (TypeError, ValueError, OverflowError):
         return np.array([number(value) for value in values], dtype=np.int64)
 
 
-def small(values: Sequence[Any]) -> Column:
+def small(found: Column) -> Column:
     """Whole numbers of 15 bits, which fit every narrow column; what is none is -1."""
-    found = ints(values)
     return np.where((found >= 0) & (found < 2**15), found, -1)
 
 
