@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .decimals import NONE, scaled
 from .events import CALLS, GPU_KINDS, GPU_WORK, Column, Kind
 from .kineto_args import Args
 from .kineto_events import HALVES, UNKNOWN, Event, Kinds
-from .kineto_sides import Sides, column, ints
+from .kineto_sides import Sides, column, numbered
 from .loose import number
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
@@ -24,6 +25,7 @@ _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
 _LAUNCHED = (*GPU_KINDS, *CALLS)  # what has a correlation
+_PHASE_AND_CATEGORY = attrgetter("ph", "cat")
 _UNDER_OPERATORS = (*_LAUNCHED, Kind.OPERATOR, Kind.ANNOTATION)  # what has an external id
 
 
@@ -45,7 +47,7 @@ class Rows:
     def add(self, batch: Sequence[Event]) -> None:
         """Adds the events of a batch that are of a kind that the table has."""
         known = self.kinds
-        codes = np.frombuffer(bytes([known[event.ph][event.cat] for event in batch]), dtype=np.uint8)
+        codes = np.frombuffer(bytes(map(known.__getitem__, map(_PHASE_AND_CATEGORY, batch))), dtype=np.uint8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
             self.halves += [event for event in batch if event.ph in HALVES]
@@ -82,8 +84,7 @@ class Rows:
             self._append(kind, events, start, dur)
 
     def _append(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
-        texts = self.builder.texts
-        name = np.fromiter([texts[event.name] for event in events], np.int64, len(events))
+        name = numbered(self.builder.texts, [event.name for event in events])
         self.nameless[kind] += int((name == 0).sum())
         process = self._places([event.pid for event in events])
         thread = self._places([event.tid for event in events])
@@ -102,7 +103,7 @@ class Rows:
         known = self._numbers
         if len(distinct := set(values)) == 1:
             return np.array(known[distinct.pop()])
-        return np.array([known[value] for value in values], dtype=np.int64)
+        return numbered(known, values)
 
 
 class _Numbers(dict[Any, int]):
