@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FieldError, UnknownNameError
+from ..light_classes import dataclass
 from ..traces.events import Column, Kind
 from ..units import counted, format_percent
 from . import gaps

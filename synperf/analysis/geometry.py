@@ -6,13 +6,13 @@ memory; `recorded_occupancy` is the profiler's own estimate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, isnan
 
 import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU
+from ..light_classes import dataclass
 from ..scheduling.occupancy import Occupancy, occupancy
 from ..traces.events import Kind, Trace, aligned
 from ..units import counted, format_percent

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..hardware import GPU, gpu
 from ..hardware.names import resolve
+from ..light_classes import dataclass
 from ..traces.events import Device, Trace
 
 

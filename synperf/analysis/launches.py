@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import CALLS, GPU_WORK, Caution, Column, Kind, distinct
 from .launched import interval_ns, is_graph
 from .launched import launches as launched_by

@@ -9,12 +9,14 @@ children. A number that an event does not have is -1, a share NaN, a text the em
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..light_classes import dataclass
 
 Column = NDArray[Any]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
 from typing import Generic
 
 from msgspec import Raw

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Raw
 
+from ..light_classes import dataclass
 from .loose import JUNK, struct_of
 
 BLANK = b" \t\r\n"
