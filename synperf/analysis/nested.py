@@ -7,6 +7,8 @@ import numpy as np
 from ..light_classes import dataclass
 from ..traces.events import CALLS, Column, Events, Kind
 
+_NEVER = int(np.iinfo(np.int64).max)  # later than any end
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nested:
@@ -92,11 +94,13 @@ def _above(start: list[int], end: list[int], place: int) -> tuple[list[int], lis
     """Places of what is above, and depths, of the ranges of one thread, in order of start, the longer first."""
     above: list[int] = []
     depth: list[int] = []
-    open_: list[int] = []
-    for here, first in enumerate(start):
-        while open_ and end[open_[-1]] <= first:
+    open_, ends = [-1], [_NEVER]  # of what is open, the innermost last
+    for here, (first, last) in enumerate(zip(start, end, strict=True), place):
+        while ends[-1] <= first:
+            ends.pop()
             open_.pop()
-        above.append(open_[-1] + place if open_ else -1)
-        depth.append(len(open_))
+        above.append(open_[-1])
+        depth.append(len(open_) - 1)
         open_.append(here)
+        ends.append(last)
     return above, depth
