@@ -34,12 +34,11 @@ class _Open:
 
     def __init__(self, *values: Any, **named: Any) -> None:
         declared = _declared(self)
-        by_place = [one.name for one in declared.values() if not one.kw_only]
-        given = dict(zip(by_place, values, strict=False)) | named
-        for name, one in declared.items():
-            _put(self, name, given[name] if name in given else _default(self, one))
-        if len(given) < len(values) + len(named) or not given.keys() <= declared.keys():
-            raise TypeError(f"{type(self).__name__}: more is given than its fields {', '.join(declared)}, each once")
+        given = _named(self, values, named) if values else named
+        if given.keys() != declared.keys():
+            given = _filled(self, given)
+        for name, value in given.items():
+            _put(self, name, value)
 
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name, one in _declared(self).items() if one.repr)
@@ -76,6 +75,23 @@ def _declared(made: Any) -> dict[str, dataclasses.Field[Any]]:
 
 def _values(made: Any) -> tuple[Any, ...]:
     return tuple([getattr(made, name) for name in _declared(made)])
+
+
+def _named(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """All that is given, by name."""
+    by_place = [name for name, one in _declared(made).items() if not one.kw_only]
+    given = dict(zip(by_place, values, strict=False)) | named
+    if len(given) < len(values) + len(named):
+        raise TypeError(f"{type(made).__name__}: more is given than the fields {', '.join(by_place)}, each once")
+    return given
+
+
+def _filled(made: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """What is given, and defaults."""
+    declared = _declared(made)
+    if not given.keys() <= declared.keys():
+        raise TypeError(f"{type(made).__name__}: more is given than its fields {', '.join(declared)}")
+    return {name: given[name] if name in given else _default(made, one) for name, one in declared.items()}
 
 
 def _default(made: Any, one: dataclasses.Field[Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from .decimals import NONE, scaled
 from .events import CALLS, GPU_KINDS, GPU_WORK, Column, Kind
 from .kineto_args import Args
 from .kineto_events import HALVES, UNKNOWN, Event, Kinds
-from .kineto_sides import Sides, column, numbered
+from .kineto_sides import Sides, ints, numbered
 from .loose import number
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
@@ -25,7 +24,6 @@ _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
 _LAUNCHED = (*GPU_KINDS, *CALLS)  # what has a correlation
-_PHASE_AND_CATEGORY = attrgetter("ph", "cat")
 _UNDER_OPERATORS = (*_LAUNCHED, Kind.OPERATOR, Kind.ANNOTATION)  # what has an external id
 
 
@@ -47,7 +45,7 @@ class Rows:
     def add(self, batch: Sequence[Event]) -> None:
         """Adds the events of a batch that are of a kind that the table has."""
         known = self.kinds
-        codes = np.frombuffer(bytes(map(known.__getitem__, map(_PHASE_AND_CATEGORY, batch))), dtype=np.uint8)
+        codes = np.frombuffer(bytes(map(known.__getitem__, [(one.ph, one.cat) for one in batch])), dtype=np.uint8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
             self.halves += [event for event in batch if event.ph in HALVES]
@@ -93,7 +91,7 @@ class Rows:
         place = self.builder.add(
             len(events),
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
-            stream=stream, correlation=column(args, "correlation") if kind in _LAUNCHED else -1,
+            stream=stream, correlation=ints([one.correlation for one in args]) if kind in _LAUNCHED else -1,
             external=_external(args) if kind in _UNDER_OPERATORS else -1,
         )  # fmt: skip
         self._sides.add(kind, place, events, args)
@@ -125,12 +123,12 @@ def _of(events: Sequence[Event], mask: Column) -> list[Event]:
 
 def _where(args: Sequence[Args], process: Column, thread: Column) -> tuple[Column, Column]:
     """Device and stream: those of the arguments, else the process and the thread."""
-    device, stream = column(args, "device"), column(args, "stream")
+    device, stream = ints([one.device for one in args]), ints([one.stream for one in args])
     device = np.where(device >= 0, device, process)
     return np.where(np.abs(device) < 2**31, device, -1), np.where(stream >= 0, stream, thread)
 
 
 def _external(args: Sequence[Args]) -> Column:
     """Ids of operators, in either spelling."""
-    new = column(args, "external")
-    return np.where(new != -1, new, column(args, "external_old")) if (new == -1).any() else new
+    new = ints([one.external for one in args])
+    return np.where(new != -1, new, ints([one.external_old for one in args])) if (new == -1).any() else new

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -54,15 +53,15 @@ class Sides:
         self.builder.add_side(
             "geometry",
             place[has],
-            grid=self._triples.of(map(attrgetter("grid"), chosen)),
-            block=self._triples.of(map(attrgetter("block"), chosen)),
-            registers=small(column(chosen, "registers")),
-            shared_bytes=column(chosen, "shared_bytes"),
+            grid=self._triples.of([one.grid for one in chosen]),
+            block=self._triples.of([one.block for one in chosen]),
+            registers=small(ints([one.registers for one in chosen])),
+            shared_bytes=ints([one.shared_bytes for one in chosen]),
             occupancy=shares([a.occupancy if a.occupancy is not None else a.occupancy_old for a in chosen]),
         )
 
     def _moved(self, place: Column, args: Sequence[Args]) -> None:
-        moved = column(args, "bytes")
+        moved = ints([one.bytes for one in args])
         self.builder.add_side("moved", place[moved >= 0], bytes=moved[moved >= 0])
 
     def _arguments(self, place: Column, args: Sequence[Args]) -> None:
@@ -84,9 +83,9 @@ class Sides:
             place[told],
             collective=[texts[_text(m.collective)] for m in chosen],
             dtype=[texts[_text(m.dtype)] for m in chosen],
-            in_elements=column(chosen, "in_elements"),
-            out_elements=column(chosen, "out_elements"),
-            group_size=small(column(chosen, "group_size")),
+            in_elements=ints([one.in_elements for one in chosen]),
+            out_elements=ints([one.out_elements for one in chosen]),
+            group_size=small(ints([one.group_size for one in chosen])),
             group=[texts[_text(m.group)] for m in chosen],
             ranks=self._raw.of([m.ranks for m in chosen]),
         )
@@ -95,16 +94,18 @@ class Sides:
         self.builder.add_side(
             "allocations",
             place,
-            bytes=column(args, "changed_bytes"),
-            address=column(args, "address"),
-            device_type=small(column(args, "memory_type")),
-            device=small(column(args, "memory_device")),
-            allocated_bytes=column(args, "allocated_bytes"),
-            reserved_bytes=column(args, "reserved_bytes"),
+            bytes=ints([one.changed_bytes for one in args]),
+            address=ints([one.address for one in args]),
+            device_type=small(ints([one.memory_type for one in args])),
+            device=small(ints([one.memory_device for one in args])),
+            allocated_bytes=ints([one.allocated_bytes for one in args]),
+            reserved_bytes=ints([one.reserved_bytes for one in args]),
         )
 
     def _frames(self, place: Column, args: Sequence[Args]) -> None:
-        self.builder.add_side("frames", place, frame=column(args, "frame"), parent=column(args, "parent"))
+        self.builder.add_side(
+            "frames", place, frame=ints([one.frame for one in args]), parent=ints([one.parent for one in args])
+        )
 
 
 class _RawTexts(dict[bytes, int]):
@@ -112,11 +113,13 @@ class _RawTexts(dict[bytes, int]):
 
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
-        self[b""] = texts[""]
+        self[b""] = texts[""]  # which is 0
 
-    def of(self, raws: Sequence[Raw]) -> Column:
+    def of(self, raws: list[Raw]) -> Column:
         """The id of each."""
-        return numbered(self, list(map(bytes, raws)))
+        if raws.count(NOTHING) == len(raws):  # as of traces without them
+            return np.zeros(len(raws), dtype=np.int64)
+        return numbered(self, undecoded(raws))
 
     def __missing__(self, raw: bytes) -> int:
         self[raw] = found = self.texts[raw.decode("utf-8", "replace")]
@@ -129,9 +132,9 @@ class _Triples(dict[bytes, int]):
     def __init__(self) -> None:
         self.found: list[tuple[int, ...]] = []
 
-    def of(self, raws: Iterable[Raw]) -> Column:
+    def of(self, raws: list[Raw]) -> Column:
         """A row of three for each."""
-        places = numbered(self, list(map(bytes, raws)))
+        places = numbered(self, undecoded(raws))
         return np.array(self.found, dtype=np.int64).reshape(-1, len(_NO_TRIPLE))[places]
 
     def __missing__(self, raw: bytes) -> int:
@@ -149,9 +152,10 @@ class _Triples(dict[bytes, int]):
         return found if right else _NO_TRIPLE
 
 
-def column(args: Sequence[Args], name: str) -> Column:
-    """An argument of each event, as whole numbers."""
-    return ints(list(map(attrgetter(name), args)))
+def undecoded(raws: Sequence[Raw]) -> list[bytes]:
+    """The texts of values; all at once takes a fifth of the time that `bytes` takes for one after the other."""
+    found = b"\0".join(raws).split(b"\0")
+    return found if len(found) == len(raws) else list(map(bytes, raws))  # no raws, or a NUL in one of them
 
 
 def numbered(known: Mapping[Any, int], values: Sequence[Any]) -> Column:
