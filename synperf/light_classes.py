@@ -21,7 +21,7 @@ def _light(*, frozen: bool = False, slots: bool, kw_only: bool = False) -> Calla
     """What `dataclass` is while a program runs: a decorator that takes of its options those that are used here."""
 
     def make(cls: type) -> type:
-        made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+        made: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
         for name, method in (_FROZEN if frozen else _OPEN).items():
             setattr(made, name, method)
         return made
