@@ -72,13 +72,24 @@ class JsonEvents(Generic[Event]):
 
     def _cut(self, text: bytes) -> tuple[list[Event], bytes]:
         """The events that are whole, and the rest."""
-        cut, after = _boundary(text)
+        cut, after = self.boundary(text)
         if not cut:
             return [], text
         run = self.pieces.run(memoryview(text)[:cut])
         self.closed = run.closed
         between = text[cut:after] if run.closed or run.left else b""
         return run.events, run.left + between + text[after:]
+
+    @staticmethod
+    def boundary(text: bytes) -> tuple[int, int]:
+        """The end of the last event that is followed by another, and the begin of that one; zeros where none is."""
+        place = len(text)
+        while (place := text.rfind(b"{", 0, place)) > 0:
+            first = max(0, place - _NEAR)
+            before = text[first:place].rstrip(BLANK)
+            if before.endswith(b",") and before[:-1].rstrip(BLANK).endswith(b"}"):
+                return first + len(before) - 1, place
+        return 0, 0
 
     def _bounded(self, rest: bytes) -> bytes:
         """The rest; an event that is larger than any is given up."""
@@ -121,14 +132,3 @@ class JsonEvents(Generic[Event]):
                 continue
             return
         self.lost_metadata = True
-
-
-def _boundary(text: bytes) -> tuple[int, int]:
-    """The end of the last event that is followed by another, and the begin of that one; zeros where there is none."""
-    place = len(text)
-    while (place := text.rfind(b"{", 0, place)) > 0:
-        first = max(0, place - _NEAR)
-        before = text[first:place].rstrip(BLANK)
-        if before.endswith(b",") and before[:-1].rstrip(BLANK).endswith(b"}"):
-            return first + len(before) - 1, place
-    return 0, 0

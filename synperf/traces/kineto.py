@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import FileFormatError
+from . import kineto_pair
 from .building import Builder
 from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
@@ -36,12 +37,8 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     Raises:
         FileFormatError: it holds no list of events, or none of them can be read.
     """
-    source = Source(path, progress)
-    stream = JsonEvents(source, Event)
-    builder = Builder()
-    rows = Rows(builder, python)
-    for batch in stream.batches():
-        rows.add(batch)
+    stream, rows = _events(path, progress, python)
+    builder = rows.builder
     lost = join(rows) if rows.halves else 0
     if not len(builder) and stream.pieces.unread:
         raise FileFormatError(f"{path.name}: none of its events can be read; right would be JSON of trace events")
@@ -55,6 +52,18 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
             devices=host.devices, host=host.versions, groups=host.groups, cautions=tuple(cautions),
         )
     ]  # fmt: skip
+
+
+def _events(path: Path, progress: Progress | None, python: bool) -> tuple[JsonEvents[Event], Rows]:
+    """The events as rows, read by two processes where that pays, and the stream that they came from."""
+    both = kineto_pair.read(path, python, Source(path, progress))
+    if both is not None:
+        return both.stream, both.rows
+    stream = JsonEvents(Source(path, progress), Event)
+    rows = Rows(Builder(), python)
+    for batch in stream.batches():
+        rows.add(batch)
+    return stream, rows
 
 
 def _damage(stream: JsonEvents[Event]) -> list[Caution]:

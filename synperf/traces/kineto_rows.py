@@ -20,6 +20,7 @@ PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
 LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
 LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
+MOST_TEXTS = 2**24  # that a trace has; threads may have numbers far below 0
 _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
@@ -96,12 +97,21 @@ class Rows:
         )  # fmt: skip
         self._sides.add(kind, place, events, args)
 
+    def has_odd_places(self) -> bool:
+        """Whether a process or thread has a number that could be taken for that of a text."""
+        return any(is_text(code) for value, code in self._numbers.items() if not isinstance(value, str))
+
     def _places(self, values: Sequence[Any]) -> Column:
         """Processes or threads as numbers; one number where they are all the same."""
         known = self._numbers
         if len(distinct := set(values)) == 1:
             return np.array(known[distinct.pop()])
         return numbered(known, values)
+
+
+def is_text(place: Any) -> Any:
+    """Whether the number of a process or thread, or each of a column, can stand for a text."""
+    return (place <= -2) & (place > -2 - MOST_TEXTS)
 
 
 class _Numbers(dict[Any, int]):
