@@ -96,7 +96,9 @@ class JsonEvents:
                 break
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
-                run = attempt(text[:place].rstrip(BLANK + b","))
+                body = text[:place].rstrip(BLANK + b",")
+                run = attempt(body)
+                run = self.pieces.mixed(body) if run is None else run
                 if run is not None:
                     self.closed = True
                     return run, tail
@@ -107,9 +109,9 @@ class JsonEvents:
     def _behind(self, text: bytes) -> None:
         """Reads what stands behind the events."""
         text = text.strip(BLANK).removeprefix(b",")
-        if b'"ph"' in text:
+        if b'"ph"' in text or (text and self.is_list):
             self.pieces.lose(text)
-        elif text and not self.is_list:
+        elif not self.is_list:
             self._describe(b"{" + text)
 
     def _describe(self, text: bytes) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import msgspec
+from msgspec import Raw
 
 from .kineto_events import Event
 from .loose import JUNK, struct_of
@@ -22,6 +23,7 @@ _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
 _many = msgspec.json.Decoder(list[Event]).decode
 _one = msgspec.json.Decoder(Event).decode
+_parts = msgspec.json.Decoder(list[Raw]).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Pieces:
         self.unread_bytes = 0
         self.mended = 0  # events whose text had to be mended
 
-    def lose(self, text: bytes) -> None:
+    def lose(self, text: bytes | Raw) -> None:
         self.unread += 1
-        self.unread_bytes += len(text)
+        self.unread_bytes += len(bytes(text))
 
     def run(self, text: bytes | memoryview, final: bool = False) -> Run:
         """The events of a text that is cut between events; nothing follows the one that is `final`."""
@@ -61,12 +63,8 @@ class Pieces:
                 return Run([*events, closing[0]], text[closing[1] :], closed=True)
             if event is None and after > len(spans) and not final:
                 return Run(events, text[begin:])
-            if event is None:
-                self.lose(text[begin:end])
-                after = index + 1
-            else:
-                events.append(event)
-            index = after
+            events += self._among(text[begin:end]) if event is None else [event]
+            index = index + 1 if event is None else after
         return Run(events)
 
     def _joined(self, text: bytes, spans: list[tuple[int, int]], index: int) -> tuple[Event | None, int]:
@@ -80,6 +78,25 @@ class Pieces:
             if piece.count(b"{") <= piece.count(b"}"):
                 return None, index
         return None, index if index + _JOINED < len(spans) else len(spans) + 1
+
+    def _among(self, piece: bytes) -> list[Event]:
+        """The events of a piece that is none, but may hold some beside what else there is."""
+        found = self.mixed(piece)
+        if found is None:
+            self.lose(piece)
+        return found or []
+
+    def mixed(self, text: bytes) -> list[Event] | None:
+        """The events between two brackets of a list that holds other things too, which are lost; None if it is none."""
+        try:
+            parts = _parts(b"[" + text + b"]")
+        except JUNK:
+            return None
+        found = [(part, self._event(bytes(part))) for part in parts]
+        for part, event in found:
+            if event is None:
+                self.lose(part)
+        return [event for _, event in found if event is not None]
 
     def _closing(self, text: bytes, begin: int, end: int) -> tuple[Event, int] | None:
         """The last event of the list and the place behind the list, if it ends in this piece."""

@@ -93,6 +93,8 @@ class _Categories(dict[str, int]):
     def _kind(self, category: str) -> int:
         if self.phase == "X":
             return CATEGORIES.get(category.lower(), UNKNOWN)
+        if CATEGORIES.get(category.lower(), Kind.SPAN) is not Kind.SPAN and self.phase not in HALVES:
+            return UNKNOWN  # work of another phase than that of work
         if self.phase in _INSTANTS:
             return Kind.MARK
         return Kind.OTHER if self.phase in _FLOWS_AND_NAMES | HALVES else UNKNOWN
