@@ -17,14 +17,14 @@ from . import trace_work_tables as work_tables
 from .jsonout import plain
 from .text import paragraphs, printable, section, table
 from .trace_columns import Table
-from .trace_lines import caution, head, loader, titled, unseen
+from .trace_lines import caution, head, loader, titled, unseen, waited
 from .trace_tables import families, gaps, idle, late, step_times, times
 
 _ROWS = 8  # of a table on the first screen
 _NAME = 60  # letters of a name on the first screen
 _REST = (  # tables that the first screen has no room for
-    *work_tables.TABLES, tables.kernels, tables.steps, tables.collectives, tables.imbalance, tables.copies,
-    tables.launches,
+    *work_tables.TABLES, tables.kernels, tables.waits, tables.steps, tables.collectives, tables.imbalance,
+    tables.copies, tables.launches,
 )  # fmt: skip
 
 
@@ -52,6 +52,7 @@ def to_dict(found: Analysis) -> dict[str, Any]:
         "diagnosis": plain(found.diagnoses),
         "checks": plain(found.checks),
         "dataloader": plain(found.dataloaders),
+        "waits": plain(found.waits),
         "collectives": plain(found.across.collectives) if found.across else [],
         "late_ranks": plain(found.across.late) if found.across else [],
         "imbalance": plain(found.imbalance),
@@ -93,6 +94,7 @@ def to_text(found: Analysis, is_full: bool = False) -> str:
         _table(times(found), len(found.overlaps)),
         _table(step_times(found), len(found.steps)),
         loader(found),
+        waited(found),
         _table(families(found)),
         _table(idle(found), len(CAUSES)),
         _table(gaps(found), _ROWS // 2),

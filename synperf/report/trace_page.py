@@ -114,8 +114,8 @@ def _sections(found: Analysis) -> Iterator[tuple[str, str, str]]:
         yield "timeline", "Timeline of utilisation", _timelines(found)
     yield from _with_pictures(found)
     rest = (
-        *work_tables.TABLES, tables.times, tables.loaders, tables.imbalance, tables.copies, tables.launches,
-        tables.kernels,
+        *work_tables.TABLES, tables.times, tables.loaders, tables.waits, tables.imbalance, tables.copies,
+        tables.launches, tables.kernels,
     )  # fmt: skip
     for make in rest:
         table = make(found)
