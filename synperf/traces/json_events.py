@@ -121,6 +121,7 @@ class JsonEvents:
                 self.metadata |= json_object(one)
             except JUNK:
                 continue
+            self.pieces.mended += one is not text
             return
         self.lost_metadata = True
 

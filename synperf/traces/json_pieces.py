@@ -41,7 +41,7 @@ class Pieces:
     def __init__(self) -> None:
         self.unread = 0  # events, or what is left of them
         self.unread_bytes = 0
-        self.mended = 0  # events whose text had to be mended
+        self.mended = 0  # events, and objects beside them, whose text had to be mended
 
     def lose(self, text: bytes | Raw) -> None:
         self.unread += 1

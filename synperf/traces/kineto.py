@@ -73,7 +73,8 @@ def _damage(stream: JsonEvents) -> list[Caution]:
         share = pieces.unread_bytes / max(stream.total_bytes, 1)
         found.append(Caution(text="events cannot be read; the share is of the file", count=pieces.unread, share=share))
     if pieces.mended:
-        found.append(Caution(text="events had odd characters or values, which were replaced", count=pieces.mended))
+        text = "events, or what stands beside them, had odd characters or values, which were replaced"
+        found.append(Caution(text=text, count=pieces.mended))
     if stream.lost_metadata:
         found.append(Caution(text="what stands beside the events cannot be read: no devices, ranks or base time"))
     return found

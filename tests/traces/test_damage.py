@@ -164,6 +164,18 @@ def test_damaged_metadata_leaves_the_events(tmp_path):
     assert any("beside the events" in text for text in cautions(trace))
 
 
+@pytest.mark.parametrize("field", ["deviceProperties", "distributedInfo", "baseTimeNanoseconds"])
+def test_a_damaged_field_beside_the_events_is_told(tmp_path, field):
+    text = document(MANY, **{field: [{"id": 0, "name": "V100"}]}).encode().replace(b'"V100"', b'"V\xff100"')
+    assert f"fields beside the events cannot be read: {field}" in cautions(read(tmp_path, text))
+
+
+def test_odd_characters_beside_the_events_are_told(tmp_path):
+    trace = read(tmp_path, document(MANY, deviceProperties=[{"id": 0, "name": "V100"}]).replace('"id"', '\0"id"'))
+    assert [device.name for device in trace.devices] == ["V100"]
+    assert any("beside them, had odd characters" in text for text in cautions(trace))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
