@@ -84,10 +84,11 @@ def _is_odd(event: dict[str, Any]) -> bool:
 
 
 def _ids(event: dict[str, Any]) -> list[Any]:
-    """What tells apart events of one name, time and device."""
+    """What tells apart events of one name, time and device: stream, launch and operator, in either spelling."""
     args = event.get("args") if isinstance(event.get("args"), dict) else {}
-    words = ("stream", "correlation", "External id", "external id")
-    return [event.get("pid"), event.get("tid"), *(args.get(word) for word in words)]
+    stream = args.get("stream", str(event.get("tid")).removeprefix("stream "))
+    operator = args.get("External id", args.get("external id"))
+    return [str(value) for value in (stream, args.get("correlation"), operator)]
 
 
 def _place(event: dict[str, Any]) -> int | None:
