@@ -11,7 +11,7 @@ from ..cli.runner import invoke
 
 ROOT = Path(__file__).parents[2]
 WHOLE = ("own_kernel.md",)  # pages that a test of their own runs, commands and all
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_every_stage_of_the_paper_names_a_file_that_exists():
