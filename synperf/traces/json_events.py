@@ -19,6 +19,7 @@ from .sources import Source
 _LIMIT = 2**26  # bytes of metadata, or of one event
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _ENDS = 8  # closing brackets that are tried as that of the list
+_TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
 
 
@@ -129,7 +130,10 @@ class JsonEvents:
 def _boundary(text: bytes) -> tuple[int, int]:
     """The end of the last event that is followed by another, and the begin of that one; zeros where there is none."""
     place = len(text)
-    while (place := text.rfind(b"{", 0, place)) > 0:
+    for _ in range(_TRIED):
+        place = text.rfind(b"{", 0, place)
+        if place <= 0:
+            break
         first = max(0, place - _NEAR)
         before = text[first:place].rstrip(BLANK)
         if before.endswith(b",") and before[:-1].rstrip(BLANK).endswith(b"}"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import msgspec
 from msgspec import Raw
@@ -19,6 +20,8 @@ BLANK = b" \t\r\n"
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
+_ENDS = 64  # closing brackets that may be that of the list
+_MANY = 100  # pieces that cannot be read, from which on none are joined: the file is damaged all over
 _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
 _many = msgspec.json.Decoder(list[Event]).decode
@@ -69,15 +72,15 @@ class Pieces:
 
     def _joined(self, text: bytes, spans: list[tuple[int, int]], index: int) -> tuple[Event | None, int]:
         """The event that begins with a piece, and the piece after it; past the end where the text ends within it."""
-        begin = spans[index][0]
-        for last in range(index, min(index + _JOINED, len(spans))):
+        begin, joined = spans[index][0], _JOINED if self.unread < _MANY else 1
+        for last in range(index, min(index + joined, len(spans))):
             piece = text[begin : spans[last][1]]
             event = self._event(piece)
             if event is not None:
                 return event, last + 1
             if piece.count(b"{") <= piece.count(b"}"):
                 return None, index
-        return None, index if index + _JOINED < len(spans) else len(spans) + 1
+        return None, index if index + joined < len(spans) else len(spans) + 1
 
     def _among(self, piece: bytes) -> list[Event]:
         """The events of a piece that is none, but may hold some beside what else there is."""
@@ -92,7 +95,7 @@ class Pieces:
             parts = _parts(b"[" + text + b"]")
         except JUNK:
             return None
-        found = [(part, self._event(bytes(part))) for part in parts]
+        found = [(part, self._event(text) if (text := bytes(part)).startswith(b"{") else None) for part in parts]
         for part, event in found:
             if event is None:
                 self.lose(part)
@@ -100,9 +103,9 @@ class Pieces:
 
     def _closing(self, text: bytes, begin: int, end: int) -> tuple[Event, int] | None:
         """The last event of the list and the place behind the list, if it ends in this piece."""
-        for found in _LAST.finditer(text, begin, end):
+        for found in islice(_LAST.finditer(text, max(begin, text.rfind(b'"ph"')), end), _ENDS):
             event = self._event(text[begin : found.start() + 1])
-            if event is not None and b'"ph"' not in text[found.end() :]:
+            if event is not None:
                 return event, found.end()
         return None
 

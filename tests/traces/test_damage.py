@@ -10,6 +10,7 @@ from synperf.analysis import analyze
 from synperf.errors import PerfError
 from synperf.report.analysis import to_dict, to_text
 from synperf.traces import read_trace
+from synperf.traces.events import Kind
 
 from .kineto_files import call, document, event, kernel, read, write
 from .test_kineto import EVENTS, numbers
@@ -210,6 +211,23 @@ def test_what_is_no_trace_is_one_sentence(tmp_path, content, said):
 def test_a_report_of_nsight_systems_is_known_by_its_name(tmp_path):
     with pytest.raises(PerfError, match="nsys export --type sqlite"):
         read_trace(write(tmp_path, b"\1\2\3", "run.nsys-rep"))
+
+
+HARD = {
+    "braces": "{" * 300_000,
+    "events that never close": '{"ph":"X","a":[{"b":1}],' * 20_000,
+    "pieces of events": '{"ph":"X","a":{"b":1},' * 20_000,
+    "things that are no events": "null," * 100_000 + "null]",
+    "a list as deep as it is long": '{"ph":"X","args":{"x":' + "[" * 100_000,
+    "a text without end": '{"ph":"X","name":"' + "a" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("rest", HARD.values(), ids=HARD)
+def test_damage_all_over_is_told_in_time_that_grows_with_the_file_alone(tmp_path, rest):
+    trace = read(tmp_path, f"[{json.dumps(kernel('k', 0, 5))},\n{rest}")
+    assert [trace.events.text(row) for row in trace.events.of(Kind.KERNEL)] == ["k"]
+    assert any("cannot be read" in text for text in cautions(trace))
 
 
 def test_a_trace_without_events_is_read(tmp_path):
