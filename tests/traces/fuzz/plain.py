@@ -28,7 +28,12 @@ class Counted:
 
 
 def strict(text: bytes) -> Any:
-    """The JSON of a text, None where it is none. Bytes that are no UTF-8 and a list without its end count as right."""
+    """The JSON of a text, None where it is none, or has two files in one.
+
+    Bytes that are no UTF-8 and a list without its end count as right.
+    """
+    if text.count(b'"traceEvents"') > 1:
+        return None
     readable = text.decode("utf-8-sig", "replace")
     for whole in (readable, readable.rstrip().rstrip(",") + "]"):
         try:
@@ -84,11 +89,12 @@ def _is_odd(event: dict[str, Any]) -> bool:
 
 
 def _ids(event: dict[str, Any]) -> list[Any]:
-    """What tells apart events of one name, time and device: stream, launch and operator, in either spelling."""
+    """What tells apart events of one name, time and device: its places, launch and operator, in either spelling."""
     args = event.get("args") if isinstance(event.get("args"), dict) else {}
-    stream = args.get("stream", str(event.get("tid")).removeprefix("stream "))
+    thread = str(event.get("tid")).removeprefix("stream ")
     operator = args.get("External id", args.get("external id"))
-    return [str(value) for value in (stream, args.get("correlation"), operator)]
+    places = event.get("pid"), thread, args.get("stream", thread)
+    return [str(value) for value in (*places, args.get("correlation"), operator)]
 
 
 def _place(event: dict[str, Any]) -> int | None:
