@@ -271,3 +271,10 @@ def test_no_mutant_ends_in_a_traceback(tmp_path, seed):
         for one in found.overlaps:
             assert one.busy_ns + one.idle_ns == one.span_ns
             assert one.compute_ns + one.exposed_copy_ns + one.exposed_comm_ns == one.busy_ns
+
+
+@pytest.mark.parametrize("occupancy", ["1e400", -3, 1e300, "NaN", 250])
+def test_an_occupancy_that_cannot_be_is_none(tmp_path, occupancy):
+    geometry = {"grid": [1, 1, 1], "block": [32, 1, 1], "registers per thread": 32}
+    path = write(tmp_path, [kernel("k", 0, 5, **geometry, **{"est. achieved occupancy %": occupancy})])
+    assert to_dict(analyze(path))["kernels"][0]["occupancy"] is None

@@ -104,7 +104,9 @@ def negative(events: list[Event], random: Random) -> None:
 def shifted(events: list[Event], random: Random) -> None:
     """One time is far from the others."""
     event = random.choice(_real(events))
-    event["ts"] = random.choice((0, -5, 1e15, 9e15, 4e18, "1e3", "1e40", 0.0001, "0x10", "1_000"))
+    event["ts"] = random.choice(
+        (0, -5, 1e15, 9e15, 4e18, "1e3", "1e40", 0.0001, "0x10", "1_000", "1E999999", "1E900000", "0E9", "-1E-9")
+    )
 
 
 def huge(events: list[Event], random: Random) -> None:

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 _WORK = {
@@ -15,6 +15,7 @@ _KNOWN = {
     "gpu_user_annotation", "overhead", "trace", "cuda_profiler_range",
 }  # fmt: skip
 _OTHERS = ("M", "i", "s", "f", "b")  # phases that hold no work
+_DIGITS = 20  # of what 64 bits hold
 _LONGEST_BLANK = 64  # letters between two events
 _LONGEST_NS, _LATEST_NS = 2**53, 2**62  # what a duration and a start can be
 
@@ -112,8 +113,8 @@ def _whole(value: Any) -> int | None:
         return None
     try:
         number = Decimal(value)
-        return int(number) if number == int(number) else None
-    except (InvalidOperation, ValueError, OverflowError):
+        return int(number) if number.adjusted() < _DIGITS and number == int(number) else None
+    except (ArithmeticError, ValueError):
         return None
 
 
@@ -122,8 +123,11 @@ def _ns(value: Any) -> int | None:
     if isinstance(value, (bool, list, dict)) or value is None:
         return None
     try:
-        number = int((Decimal(value) * 1000).to_integral_value(ROUND_HALF_UP))
-    except (InvalidOperation, ValueError, OverflowError):
+        exact = Decimal(value)
+        if exact.adjusted() >= _DIGITS:
+            return 0 if not exact else None
+        number = int((exact * 1000).to_integral_value(ROUND_HALF_UP))
+    except (ArithmeticError, ValueError):
         return None
     return number if abs(number) < 2**63 else None
 
