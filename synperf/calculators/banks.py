@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ..errors import FieldError
@@ -17,7 +16,7 @@ from .lanes import pattern as patterns
 from .lanes.bank_advice import advised
 from .lanes.bank_reasons import reasons
 from .lanes.banked import Banks, of_pattern
-from .lanes.pattern import Pattern
+from .lanes.pattern import Pattern, Warp
 from .lanes.request import WIDTHS, Access, nvidia, one_of, signed, small
 from .lanes.tile import FRAGMENT_BYTES, Tile, columns, fragments
 
@@ -32,7 +31,7 @@ def banks(
     vector: int = 1,
     rows: int | None = None,
     pitch: int | None = None,
-    column: int = 0,
+    column: int | None = None,
     ldmatrix: int | None = None,
     addresses: str | Sequence[int] | None = None,
     active: str | None = None,
@@ -42,7 +41,7 @@ def banks(
     """What a warp takes of the banks; lane i accesses `vector` elements, `stride` (1) such vectors after lane i - 1.
 
     In the place of a stride: lane i in row i of a tile of `rows` rows that lie `pitch` elements apart, all in one
-    `column`; the rows of `ldmatrix` 1, 2 or 4 matrices of such a tile; or `addresses` in bytes, an expression in
+    `column` (0); the rows of `ldmatrix` 1, 2 or 4 matrices of such a tile; or `addresses` in bytes, an expression in
     `lane`, `step` and `pitch` for `steps` instructions one after the other, or one for each lane. `active` lanes are
     as `16`, `0-7,16` or a mask.
 
@@ -54,22 +53,32 @@ def banks(
     able = nvidia(cc)
     lanes = patterns.active_lanes(active, able.warp_size)
     count = small("steps", steps, _MOST_STEPS)
-    _one_way(stride, rows, pitch, ldmatrix, addresses)
-    if addresses is None and count > 1:
-        raise FieldError("steps goes with addresses, which may have `step` in them; right would be none")
+    _one_way(stride, rows, pitch, column, ldmatrix, addresses)
     access = _access(element_bytes, vector, ldmatrix, able)
+    warp = Warp(lanes=lanes, size=able.warp_size, access_bytes=access.bytes)
     if addresses is not None:
-        size = {"access_bytes": access.bytes, "lanes": lanes, "warp_size": able.warp_size}
-        at = partial(patterns.given, addresses, over=("step", count), **size)
-        if pitch is None:
-            return _answer(at(others={}), None, able, None)
-        row = small("pitch", pitch, MAX_EXTENT)
-        tile = Tile(rows=_rows(rows), pitch=row, access=access, lanes=lanes, at=lambda p: at(others={"pitch": p}))
-        return _answer(tile.at(row), tile, able, None)
-    if rows is None and pitch is None and ldmatrix is None:
-        return _of_stride(1 if stride is None else signed("stride", stride), access, lanes, able)
+        return _of_addresses(addresses, ("step", count), access, warp, rows, pitch, able)
+    if count > 1:
+        raise FieldError("steps goes with addresses, which may have `step` in them; right would be none")
+    if pitch is None:
+        return _of_stride(1 if stride is None else signed("stride", stride), access, warp, able)
     tile = _tile(access, rows, pitch, column, ldmatrix, lanes)
     return _answer(tile.at(tile.pitch), tile, able, None if ldmatrix else tile.pitch * access.element_bytes)
+
+
+def _of_addresses(
+    addresses: str | Sequence[int], over: tuple[str, int], access: Access, warp: Warp, rows: Any, pitch: Any,
+    able: ComputeCapability,
+) -> Banks:  # fmt: skip
+    """Lanes by an expression, whose `pitch` can be padded, or one by one."""
+    if pitch is None:
+        return _answer(patterns.given(addresses, warp, over), None, able, None)
+
+    def at(other: int) -> Pattern:
+        return patterns.given(addresses, warp, over, {"pitch": other})
+
+    row = small("pitch", pitch, MAX_EXTENT)
+    return _answer(at(row), Tile(rows=_rows(rows), pitch=row, access=access, lanes=warp.lanes, at=at), able, None)
 
 
 def _answer(pattern: Pattern, tile: Tile | None, able: ComputeCapability, between: int | None) -> Banks:
@@ -77,17 +86,17 @@ def _answer(pattern: Pattern, tile: Tile | None, able: ComputeCapability, betwee
     return replace(found, why=reasons(found, pattern, able, between))
 
 
-def _one_way(stride: Any, rows: Any, pitch: Any, ldmatrix: Any, addresses: Any) -> None:
+def _one_way(stride: Any, rows: Any, pitch: Any, column: Any, ldmatrix: Any, addresses: Any) -> None:
     """Checks that there is one way to say where lanes access.
 
     Raises:
         FieldError: there are two, or half of one.
     """
-    tile = {"rows": rows, "pitch": pitch, "ldmatrix": ldmatrix}
+    tile = {"rows": rows, "pitch": pitch, "column": column, "ldmatrix": ldmatrix}
     of_tile = next((name for name, value in tile.items() if value is not None), None)
     if stride is not None and (of_tile or addresses is not None):
         raise FieldError(f"stride does not go with {of_tile or 'addresses'}; right would be one of them")
-    if addresses is not None and (ldmatrix is not None or (rows is not None and pitch is None)):
+    if addresses is not None and (column is not None or ldmatrix is not None or (rows is not None and pitch is None)):
         raise FieldError("addresses goes with pitch, and rows beside it, alone; right would be none of the others")
     if addresses is None and of_tile and pitch is None:
         raise FieldError("pitch: none given; right would be --pitch N, the elements from one row to the next")
@@ -102,22 +111,25 @@ def _access(element_bytes: Any, vector: Any, ldmatrix: Any, able: ComputeCapabil
         access = Access.of(size, vector, able)
         one_of("element_bytes x vector", access.bytes, WIDTHS)
         return access
+    if vector != 1:
+        raise FieldError(
+            f"vector does not go with ldmatrix, whose rows have {FRAGMENT_BYTES} bytes; right would be none"
+        )
     return Access(element_bytes=size, vector=FRAGMENT_BYTES // size, bytes=FRAGMENT_BYTES)
 
 
-def _of_stride(stride: int, access: Access, lanes: list[int], able: ComputeCapability) -> Banks:
+def _of_stride(stride: int, access: Access, warp: Warp, able: ComputeCapability) -> Banks:
     def at(pitch: int) -> Pattern:
         between = pitch * access.element_bytes
-        return patterns.strided(first=max(0, -between * lanes[-1]), between=between, access_bytes=access.bytes,
-                                lanes=lanes, warp_size=able.warp_size)  # fmt: skip
+        return patterns.strided(max(0, -between * warp.lanes[-1]), between, warp)
 
-    pitch = stride * access.vector
-    tile = Tile(rows=None, pitch=pitch, access=access, lanes=lanes, at=at, places=[(lane, 0) for lane in lanes])
+    pitch, places = stride * access.vector, [(lane, 0) for lane in warp.lanes]
+    tile = Tile(rows=None, pitch=pitch, access=access, lanes=warp.lanes, at=at, places=places)
     return _answer(at(pitch), tile if stride > 0 else None, able, stride * access.bytes)
 
 
 def _tile(access: Access, rows: Any, pitch: Any, column: Any, ldmatrix: Any, lanes: list[int]) -> Tile:
-    row, first = small("pitch", pitch, MAX_EXTENT), signed("column", column)
+    row, first = small("pitch", pitch, MAX_EXTENT), 0 if column is None else signed("column", column)
     if not 0 <= first <= row - access.vector:
         raise FieldError(f"column must be 0 to {row - access.vector}, where rows of {row} end, got {first}")
     if ldmatrix is None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import FieldError
-from ..hardware.capability import ComputeCapability
 from ..kernels.fields import MAX_EXTENT
 from ..numeric import Number, where
 from .lanes import pattern as patterns
@@ -19,7 +18,7 @@ from .lanes.blocks import LINE, SECTOR, blocks_of_stride
 from .lanes.coalesced import Coalescing, of_pattern
 from .lanes.coalescing_advice import Asked, advised
 from .lanes.coalescing_reasons import reasons
-from .lanes.pattern import Pattern
+from .lanes.pattern import Pattern, Warp
 from .lanes.request import WIDTHS, Access, nvidia, one_of, signed, signed_column, small
 
 _GRANULARITIES = (SECTOR, LINE)
@@ -69,9 +68,9 @@ def coalescing(
     able = nvidia(cc)
     access = Access.of(element_bytes, vector, able)
     asked = _asked(access, stride, struct_bytes, walk, pitch, addresses)
-    pattern = _pattern(
-        addresses, asked, access, able, patterns.active_lanes(active, able.warp_size), warps, offset, pitch
-    )
+    warp = Warp(lanes=patterns.active_lanes(active, able.warp_size), size=able.warp_size, access_bytes=access.bytes)
+    count, first = small("warps", warps, patterns.MOST_REQUESTS), signed("offset", offset) * access.element_bytes
+    pattern = _pattern(addresses, pitch, asked, warp, first, count)
     found = of_pattern(
         pattern,
         granularity=one_of("granularity", granularity, _GRANULARITIES),
@@ -116,17 +115,16 @@ def _of_walk(walk: str, pitch: Any, access: Access) -> int:
 
 
 def _pattern(
-    addresses: str | Sequence[int] | None, asked: Asked, access: Access, able: ComputeCapability, lanes: list[int],
-    warps: Any, offset: Any, pitch: Any,
-) -> Pattern:  # fmt: skip
-    count, first = small("warps", warps, patterns.MOST_REQUESTS), signed("offset", offset) * access.element_bytes
-    size = {"access_bytes": access.bytes, "lanes": lanes, "warp_size": able.warp_size}
-    if asked.between is not None:
-        return patterns.strided(first=first, between=asked.between, warps=count, **size)
+    addresses: str | Sequence[int] | None, pitch: Any, asked: Asked, warp: Warp, first: int, warps: int
+) -> Pattern:
+    """What lanes access, from byte `first` on."""
+    if addresses is None:
+        assert asked.between is not None
+        return patterns.strided(first, asked.between, warp, warps)
     if first:
         raise FieldError("offset does not go with addresses; right would be to add it there")
     others = {} if pitch is None else {"pitch": small("pitch", pitch, MAX_EXTENT)}
-    return patterns.given(addresses, over=("warp", count), others=others, **size)
+    return patterns.given(addresses, warp, ("warp", warps), others)
 
 
 def coalescing_of_strides(

@@ -38,7 +38,7 @@ class Divergence:
     advice: tuple[str, ...]
 
 
-def divergence(paths: Sequence[float], lanes: Sequence[int], sm: ComputeCapability | None = None) -> Divergence:
+def divergence(paths: Sequence[float], lanes: Sequence[float], sm: ComputeCapability | None = None) -> Divergence:
     """Paths of these cycles, each taken by that many lanes of a warp; a path that no lane takes is skipped.
 
     Raises:
@@ -66,7 +66,7 @@ def divergence(paths: Sequence[float], lanes: Sequence[int], sm: ComputeCapabili
     return replace(found, why=tuple(_why(found)), advice=tuple(_advice(found)))
 
 
-def _lanes(paths: Sequence[float], lanes: Sequence[int], warp_size: int) -> tuple[int, ...]:
+def _lanes(paths: Sequence[float], lanes: Sequence[float], warp_size: int) -> tuple[int, ...]:
     all_not_negative("paths", paths)
     all_not_negative("lanes", lanes)
     if len(paths) != len(lanes):

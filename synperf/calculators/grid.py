@@ -47,7 +47,7 @@ class Grids:
     advice: tuple[str, ...]
 
 
-def grid(device: GPU | ComputeCapability, grids: Sequence[Sequence[int]], *, ctas_per_sm: int | None = None) -> Grids:
+def grid(device: GPU | ComputeCapability, grids: Sequence[Sequence[float]], *, ctas_per_sm: int | None = None) -> Grids:
     """Each grid of one to three axes; those that are left out are 1.
 
     Raises:
@@ -69,7 +69,7 @@ def grid(device: GPU | ComputeCapability, grids: Sequence[Sequence[int]], *, cta
     )
 
 
-def _whole(at: int, axes: Sequence[int]) -> tuple[int, int, int]:
+def _whole(at: int, axes: Sequence[float]) -> tuple[int, int, int]:
     if not 1 <= len(axes) <= len(AXES):
         raise FieldError(f"grid[{at}] must have from 1 to 3 axes, got {len(axes)}")
     x, y, z = (*(count(f"grid[{at}].{axis}", size) for axis, size in zip(AXES, axes, strict=False)), 1, 1)[:3]

@@ -14,6 +14,7 @@ from ..units import format_percent, format_quantity, format_time
 from .amounts import not_negative, positive
 
 _TIED = 0.1  # pipes that take that much less than the slowest limit a kernel beside it
+_MATH = ("tensor", "fma")  # pipes whose operations are FLOP
 _HELPS = {  # what helps a pipe that is the limit
     "fma": "write a product and a sum as one multiply-add, pack two halves (half2), or use tensor cores",
     "xu": "compute some of the exponentials as polynomials on the FMA pipe, or fewer of them",
@@ -79,25 +80,30 @@ def instruction_mix(
     not_negative(tensor_flop=tensor_flop, fma_flop=fma_flop, xu_op=xu_op, shared_bytes=shared_bytes)
     not_negative(instructions=instructions)
     if not any(amounts.values()):
-        raise FieldError("tensor_flop: nothing is counted; right would be one of tensor_flop, fma_flop, xu_op, "
-                         "shared_bytes and instructions above 0")  # fmt: skip
+        fields = "tensor_flop, fma_flop, xu_op, shared_bytes or instructions"
+        raise FieldError(f"tensor_flop: nothing is counted; right would be {fields} above 0")
     if took_s is not None:
         positive(took_s=took_s)
     rates = _rates(gpu, dtype, tensor_flop > 0)
-    used = {name: amount for name, amount in amounts.items() if amount}
-    cycles = {name: amount / rates[name] for name, amount in used.items()}
+    elapsed = None if took_s is None else gpu.num_sms * gpu.clock_hz * took_s
+    pipes = _pipes({name: amount for name, amount in amounts.items() if amount}, rates, elapsed)
+    return _result(gpu, dtype, rates, pipes, took_s)
+
+
+def _pipes(amounts: Mapping[str, float], rates: Mapping[str, float], elapsed: float | None) -> dict[str, PipeUse]:
+    """Each pipe that something is asked of; `elapsed` are cycles of all SMs."""
+    cycles = {name: amount / rates[name] for name, amount in amounts.items()}
     longest = max(cycles.values())
-    pipes = {
+    return {
         name: PipeUse(
             amount=amount,
             per_clk_per_sm=rates[name],
             cycles=cycles[name],
             of_limit=cycles[name] / longest,
-            utilization=None if took_s is None else cycles[name] / (gpu.num_sms * gpu.clock_hz * took_s),
+            utilization=None if elapsed is None else cycles[name] / elapsed,
         )
-        for name, amount in used.items()
+        for name, amount in amounts.items()
     }
-    return _result(gpu, dtype, rates, pipes, took_s)
 
 
 def _rates(gpu: GPU, dtype: DType, with_tensor: bool) -> dict[str, float]:
@@ -120,11 +126,8 @@ def _result(
 ) -> InstructionMix:
     order = sorted(pipes, key=lambda name: -pipes[name].cycles)
     limiters = tuple(name for name in order if pipes[name].of_limit > 1 - _TIED)
-    math = max((name for name in pipes if name in ("tensor", "fma")), key=lambda name: pipes[name].amount, default=None)
-    peak = None if math is None or took_s is None else rates[math] * gpu.num_sms * gpu.clock_hz
-    per_s = None if peak is None or math is None or took_s is None else pipes[math].amount / took_s
-    issued = pipes.get("issue")
-    elapsed = None if took_s is None else gpu.num_sms * gpu.clock_hz * took_s
+    math = max((pipes[name] for name in pipes if name in _MATH), key=lambda pipe: pipe.amount, default=None)
+    measured = math is not None and took_s is not None
     return InstructionMix(
         gpu=gpu.name,
         dtype=dtype,
@@ -134,13 +137,18 @@ def _result(
         cycles=pipes[order[0]].cycles,
         balance=pipes[order[1]].of_limit if len(order) > 1 else 0.0,
         took_s=took_s,
-        flop_per_s=per_s,
-        peak_flop_per_s=peak,
-        flop_utilization=None if per_s is None or peak is None else per_s / peak,
-        ipc=None if issued is None or elapsed is None else issued.amount / elapsed,
+        flop_per_s=math.amount / took_s if math is not None and took_s is not None else None,
+        peak_flop_per_s=math.per_clk_per_sm * gpu.num_sms * gpu.clock_hz if math is not None and measured else None,
+        flop_utilization=None if math is None else math.utilization,
+        ipc=_ipc(pipes.get("issue")),
         why=tuple(_why(gpu, pipes, order, took_s)),
         advice=tuple(_advice(gpu, dtype, pipes, limiters)),
     )
+
+
+def _ipc(issue: PipeUse | None) -> float | None:
+    """Instructions of warps in a clock of one SM, if they are counted and timed."""
+    return None if issue is None or issue.utilization is None else issue.utilization * issue.per_clk_per_sm
 
 
 def _why(gpu: GPU, pipes: Mapping[str, PipeUse], order: list[str], took_s: float | None) -> Iterator[str]:

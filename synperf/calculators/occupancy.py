@@ -79,7 +79,7 @@ def occupancy(
     *,
     threads: int,
     registers: int,
-    shared_bytes: int = 0,
+    shared_bytes: float = 0,
     carveout_bytes: float | None = None,
     cluster: int | None = None,
     sweep: str | None = None,
@@ -95,7 +95,7 @@ def occupancy(
     real = device.sm if isinstance(device, GPU) else device
     whole = described.textbook(real) if textbook else real
     cta = _cta(threads, registers, shared_bytes)
-    sm = whole if carveout_bytes is None else described.carved(whole, carveout_bytes, cta.shared_bytes)
+    sm = whole if carveout_bytes is None else described.carved(whole, carveout_bytes)
     found = resident(sm, *cta)
     exact = resident(described.exact(real), *cta) if textbook else None
     return Residency(
@@ -123,7 +123,7 @@ def occupancy(
     )
 
 
-def _cta(threads: int, registers: int, shared_bytes: int) -> Cta:
+def _cta(threads: int, registers: int, shared_bytes: float) -> Cta:
     """The CTA in whole numbers; how large they may be is the algorithm's to say."""
     return Cta(
         threads=count("threads", threads),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 import numpy as np
@@ -125,11 +126,17 @@ def _block_and_registers(sm: ComputeCapability, cta: Cta, found: Occupancy) -> I
 
 
 def _largest_with(sm: ComputeCapability, cta: Cta, field: str, goal: int) -> int | None:
-    """The largest value of a field with which an SM holds `goal` CTAs; None where there is none."""
-    at = np.arange(1 if field == "threads" else 0, _most(sm, field) + 1)
-    held = occupancies(sm, **(cta._asdict() | {field: at})).ctas_per_sm >= goal
-    good = at[held & (at > 0) if field == "registers" else held]
-    return int(good.max()) if len(good) else None
+    """The largest value of a field with which an SM holds `goal` CTAs; None where there is none.
+
+    More of anything never holds more CTAs, so half of the values that are left can be ruled out at a time.
+    """
+
+    def falls_short(value: int) -> bool:
+        return resident(sm, *cta._replace(**{field: value})).ctas_per_sm < goal
+
+    tried = range(0 if field == "shared_bytes" else 1, _most(sm, field) + 1)
+    enough = bisect_left(tried, True, key=falls_short)
+    return tried[enough - 1] if enough else None
 
 
 def _most(sm: ComputeCapability, field: str) -> int:

@@ -17,7 +17,7 @@ _FEW, _MANY = 32, 1024  # values of a sweep where an SM has no unit of its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Values from `low` to `high` that hold the same."""
+    """Values from `low` to `high` that hold the same: between two of a sweep they are handed out as the higher."""
 
     low: int
     high: int
@@ -34,7 +34,7 @@ def values(sm: ComputeCapability, field: str) -> np.ndarray:
         UnknownNameError: not such a field.
     """
     warp = max(sm.warp_size, sm.max_threads_per_cta // _FEW)
-    unit = max(sm.shared_granularity_bytes, sm.shared_bytes_per_cta // _MANY)
+    unit = sm.shared_granularity_bytes if sm.warp_size > 1 else max(1, sm.shared_bytes_per_cta // _MANY)
     ranges = {
         "threads": (warp, sm.max_threads_per_cta, warp),
         "registers": (1, sm.max_registers_per_thread, 1),
@@ -68,7 +68,7 @@ def _steps(at: np.ndarray, found: Occupancies) -> Iterator[Step]:
     starts = np.concatenate(([0], np.flatnonzero(~alike) + 1))
     for first, after in zip(starts, [*starts[1:], len(at)], strict=True):
         yield Step(
-            low=int(at[first]),
+            low=int(at[first - 1]) + 1 if first else min(int(at[0]), 1),
             high=int(at[after - 1]),
             ctas_per_sm=int(found.ctas_per_sm[first]),
             warps_per_sm=int(found.warps_per_sm[first]),

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from ..errors import FieldError
 from ..hardware.capability import ComputeCapability, capability
-from ..scheduling.occupancy import shared_of_cta
 from .amounts import count
 
 CUSTOM = "custom"  # the key of an SM that has no compute capability
@@ -35,7 +34,7 @@ class Limits:
     sm_threads: int | None = None
     sm_blocks: int | None = None
     sm_registers: int | None = None
-    sm_shared_bytes: int | None = None
+    sm_shared_bytes: float | None = None
 
     def given(self) -> dict[str, int]:
         """The limits that are not None.
@@ -106,8 +105,8 @@ def exact(sm: ComputeCapability) -> ComputeCapability:
     )
 
 
-def carved(sm: ComputeCapability, carveout_bytes: float, shared_bytes: int) -> ComputeCapability:
-    """The SM set to share at least this much of its memory with CTAs, the rest is L1; one CTA fits all the same.
+def carved(sm: ComputeCapability, carveout_bytes: float) -> ComputeCapability:
+    """The SM set to share at least this much of its memory with CTAs; the rest is L1.
 
     Raises:
         FieldError: more than the SM can be set to, or less than nothing.
@@ -115,5 +114,4 @@ def carved(sm: ComputeCapability, carveout_bytes: float, shared_bytes: int) -> C
     most = max(sm.carveouts_bytes)
     if not 0 <= carveout_bytes <= most:
         raise FieldError(f"carveout_bytes must be from 0 to {most} on this SM, got {carveout_bytes:.12g}")
-    least = max(carveout_bytes, min(shared_of_cta(sm, shared_bytes), most))
-    return replace(sm, shared_bytes_per_sm=next(setting for setting in sm.carveouts_bytes if setting >= least))
+    return replace(sm, shared_bytes_per_sm=next(setting for setting in sm.carveouts_bytes if setting >= carveout_bytes))

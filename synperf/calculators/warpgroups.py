@@ -3,7 +3,7 @@
 A CTA is launched with as many registers for every thread. A producer warpgroup gives some back (`setmaxnreg.dec`), and
 consumers ask for more (`setmaxnreg.inc`), which blocks until so many are free in what the CTA was launched with.
 
-Source: NVIDIA, "Parallel Thread Execution ISA", `setmaxnreg`; registers at launch as `scheduling/occupancy.py` has them.
+Source: NVIDIA, "Parallel Thread Execution ISA", `setmaxnreg`; registers at launch: `scheduling/occupancy.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Warpgroups:
     advice: tuple[str, ...]
 
 
-def warpgroups(device: GPU | ComputeCapability, layouts: Sequence[Sequence[int]]) -> Warpgroups:
+def warpgroups(device: GPU | ComputeCapability, layouts: Sequence[Sequence[float]]) -> Warpgroups:
     """Each layout: the registers of a thread in every warpgroup, after they were handed over.
 
     Raises:
@@ -75,7 +75,7 @@ def warpgroups(device: GPU | ComputeCapability, layouts: Sequence[Sequence[int]]
     )
 
 
-def _checked(sm: ComputeCapability, at: int, layout: Sequence[int]) -> tuple[int, ...]:
+def _checked(sm: ComputeCapability, at: int, layout: Sequence[float]) -> tuple[int, ...]:
     most = sm.max_threads_per_cta // THREADS
     if not 1 <= len(layout) <= most:
         raise FieldError(f"layout[{at}] must have from 1 to {most} warpgroups of {THREADS} threads, got {len(layout)}")
@@ -131,7 +131,7 @@ def shown(registers: Sequence[int]) -> str:
 def _why(registers: tuple[int, ...], total: int, available: int, mean: int, most: int) -> str:
     sums = f"{THREADS} x ({shown(registers)}) = {total:,} registers"
     if total <= available:
-        return f"{sums} fit {available:,}: a launch with {mean} a thread, the mean, reserves them, which is as it should be"
+        return f"{sums} fit {available:,}: a launch with {mean} a thread, the mean, reserves them, as it should be"
     return (
         f"{sums} are more than the {available:,} that {len(registers) * THREADS} threads can be launched with "
         f"({most} each): the last request waits for ever"

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import FieldError
-from .arguments import one_gpu
+from .sm import sm_or_none
 
 ElementBytes = Annotated[int, typer.Option(metavar="N", help="of one element: 1, 2, 4, 8 or 16")]
 Vector = Annotated[int, typer.Option(metavar="N", help="elements of one access: 4 for float4")]
@@ -26,7 +25,5 @@ def capability_of(gpu: str | None, cc: str | None) -> dict[str, str]:
         FieldError: both are given.
         PerfError: there is no such GPU.
     """
-    if gpu is not None and cc is not None:
-        raise FieldError("cc does not go with gpu; right would be one of them")
-    found = one_gpu("gpu", gpu).compute_capability if gpu is not None else cc
-    return {} if found is None else {"cc": found}
+    found = sm_or_none(gpu, cc)
+    return {} if found is None else {"cc": found.key}

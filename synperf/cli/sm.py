@@ -19,7 +19,7 @@ Capability = Annotated[str | None, typer.Option("--cc", metavar="X.Y", help="a c
 def sm_of(
     gpu: str | None, cc: str | None, changes: Sequence[str] | None, limits: Limits | None = None
 ) -> GPU | ComputeCapability:
-    """The GPU as it is; else an SM, with the limits that the user gave.
+    """The GPU as it is; else an SM, with the limits that the user gave, where a command takes them.
 
     Raises:
         FieldError: both a GPU and a compute capability, or neither and not all limits.
@@ -29,6 +29,8 @@ def sm_of(
         raise FieldError(f"cc: {cc[:20]} beside --gpu {gpu[:40]}; right would be one of them")
     if changes and gpu is None:
         raise FieldError("set: nothing to change without a GPU; right would be --gpu NAME")
+    if gpu is None and cc is None and limits is None:
+        raise FieldError("gpu: none given; right would be --gpu NAME or --cc 9.0")
     whole = None if gpu is None else device(gpu, changes)
     if whole is not None and (limits is None or not limits.given()):
         return whole

@@ -124,8 +124,11 @@ class GPU:
 
 @lru_cache(maxsize=4096)
 def _sm(gpu: GPU) -> ComputeCapability:
+    known = capability(gpu.compute_capability)
     own: dict[str, Any] = {field: getattr(gpu, field) for field in GPU_FIELDS}
-    return replace(capability(gpu.compute_capability), max_threads_per_sm=gpu.max_warps_per_sm * gpu.warp_size, **own)
+    if gpu.shared_bytes_per_sm != known.shared_bytes_per_sm:
+        own["carveouts_bytes"] = (gpu.shared_bytes_per_sm,)
+    return replace(known, max_threads_per_sm=gpu.max_warps_per_sm * gpu.warp_size, **own)
 
 
 @lru_cache(maxsize=4096)

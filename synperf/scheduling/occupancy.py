@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import FieldError
 from ..hardware import GPU
 from ..hardware.capability import ComputeCapability
-from ..numeric import Number, maximum, where
+from ..numeric import Number, is_array, maximum, where
 
 _CHECKED_PARTITIONS = 4  # a launch is checked as if every SM had four sub-partitions; those of 6.0 have two
 _MOST = (
@@ -144,8 +144,18 @@ def _register_limit(sm: ComputeCapability, threads: Number, registers: Number) -
 
 def _shared_limit(sm: ComputeCapability, shared_bytes: Number) -> Number:
     taken = shared_of_cta(sm, shared_bytes)
-    held = where(taken == 0, sm.max_ctas_per_sm, sm.shared_bytes_per_sm // maximum(taken, 1))
+    held = where(taken == 0, sm.max_ctas_per_sm, _setting(sm, taken) // maximum(taken, 1))
     return where(shared_bytes > sm.shared_bytes_per_cta, 0, held)
+
+
+def _setting(sm: ComputeCapability, taken: Number) -> Number:
+    """Shared memory that the SM is set to: what is asked for, or the least setting in which one CTA fits."""
+    if sm.shared_bytes_per_sm >= sm.carveouts_bytes[-1]:
+        return sm.shared_bytes_per_sm
+    settings = np.asarray(sm.carveouts_bytes)
+    fits = np.minimum(np.searchsorted(settings, taken), len(settings) - 1)
+    found = np.maximum(settings[fits], sm.shared_bytes_per_sm)
+    return found if is_array(taken) else int(found)
 
 
 def _taken(sm: ComputeCapability, registers: Number, shared_bytes: Number) -> dict[str, Number]:

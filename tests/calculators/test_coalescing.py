@@ -210,8 +210,8 @@ def test_many_strides_at_once_are_those_of_one_at_a_time():
         (("--fetch-bytes", "256"), "fetch_bytes must be 32, 64 or 128"),
         (("--gpu", "h21"), "gpu: no GPU named 'h21'"),
         (("--gpu", "mi300x"), "cc: sectors and banks are those of NVIDIA's GPUs"),
-        (("--cc", "9.9"), "no compute capability named '9.9'"),
-        (("--cc", "9.0", "--gpu", "h100_sxm"), "cc does not go with gpu"),
+        (("--cc", "9.9"), "cc: no compute capability named '9.9'"),
+        (("--cc", "9.0", "--gpu", "h100_sxm"), "cc: 9.0 beside --gpu h100_sxm"),
     ],
 )
 def test_bad_input_is_named(arguments, named):

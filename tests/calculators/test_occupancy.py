@@ -143,6 +143,10 @@ def test_carveouts_are_those_of_the_capability():
         found = occupancy(a100, threads=256, registers=32, shared_bytes=8 * KIB, carveout_bytes=asked)
         assert found.ctas_per_sm == held
     assert found.advice[-1] == "the largest carve-out, 164 KiB, gives 8 CTAs"
+    # a CTA that does not fit has the setting raised for it: 64 KiB for one of 33
+    assert found.largest["shared_bytes"] == 163 * KIB
+    wide = occupancy(a100, threads=256, registers=32, shared_bytes=32 * KIB, carveout_bytes=16 * KIB)
+    assert (wide.ctas_per_sm, wide.limits["shared"]) == (1, 1)
     with pytest.raises(FieldError, match="carveout_bytes must be from 0 to 167936 on this SM, got 200000"):
         occupancy(a100, threads=256, registers=32, carveout_bytes=200_000)
 
@@ -168,7 +172,7 @@ def test_more_than_48_kib_has_to_be_asked_for():
 def test_a_sweep_is_what_each_value_alone_gives(cc, field):
     asked = {"threads": 192, "registers": 48, "shared_bytes": 4096}
     steps = occupancy(capability(cc), **asked, sweep=field).steps
-    assert all(step.high < after.low for step, after in pairwise(steps))
+    assert all(step.high + 1 == after.low for step, after in pairwise(steps))
     for step in steps:
         for end in (step.low, step.high):
             alone = resident(capability(cc), **(asked | {field: end}))
@@ -277,3 +281,14 @@ def test_nvidias_own_calculator_agrees():
             )
             ours = resident(capability(cc), threads, registers, shared)
             assert calculator.get_theoretical_occupancy(asked) == pytest.approx(100 * ours.occupancy, abs=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(NVIDIA), st.integers(0, 240 * KIB), st.integers(0, 240 * KIB))
+def test_a_carveout_is_the_least_setting_that_holds_what_is_asked_for_and_a_cta(cc, asked, shared):
+    sm = capability(cc)
+    asked, shared = min(asked, max(sm.carveouts_bytes)), min(shared, sm.shared_bytes_per_cta)
+    found = occupancy(sm, threads=32, registers=16, shared_bytes=shared, carveout_bytes=asked)
+    taken = -(-(shared + sm.reserved_shared_bytes_per_cta) // sm.shared_granularity_bytes) * sm.shared_granularity_bytes
+    setting = min(one for one in sm.carveouts_bytes if one >= max(asked, taken))
+    assert found.limits["shared"] == (setting // taken if taken else sm.max_ctas_per_sm)

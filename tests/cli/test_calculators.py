@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from synperf.cli.app import calculators
+from synperf.cli.app import calculators, summary
 from synperf.cli.parsed import function
 
 from .runner import invoke
@@ -62,3 +62,9 @@ def test_the_page_shows_the_function_in_python(name):
         rf"::: synperf\.(calculators\.|serving\.|scheduling\.|collectives\.)?{name.replace('-', '_')}\.",
         page(name).split("## Python\n")[1],
     )
+
+
+def test_the_page_of_all_leads_to_each_with_its_question():
+    text = (DOCS / "calculators.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| \[`([a-z-]+)`\]\(calculators/\1\.md\) \| (.*) \|$", text, re.MULTILINE))
+    assert rows == {name: summary(name) for name in calculators()}

@@ -20,8 +20,7 @@ def advised(found: Banks, tile: Tile | None, able: ComputeCapability) -> Banks:
     if not found.extra_wavefronts:
         return replace(found, advice=("none needed: there is no conflict",))
     if tile is None:
-        said = "write the addresses with `pitch` and give --pitch, and paddings of it are tried"
-        return replace(found, advice=(said,))
+        return replace(found, advice=("write the addresses with `pitch` and give --pitch: paddings of it are tried",))
     pad, formula = _least_padding(found, tile, able), _permuted(tile, able)
     said = [*_of_padding(found, pad, tile), *_of_swizzle(found, formula)]
     return replace(found, padding=pad, swizzle=formula, advice=tuple(said) or (_NONE,))

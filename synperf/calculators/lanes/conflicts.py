@@ -75,8 +75,8 @@ def phase_lanes(pattern: Pattern, able: ComputeCapability) -> tuple[int, bool]:
 def _in_pairs(pattern: Pattern) -> bool:
     places = {lane: at for at, lane in enumerate(pattern.lanes)}
     for apart in (1, 2):
-        other = [places.get(lane ^ apart) for lane in pattern.lanes]
-        if None not in other and np.array_equal(pattern.addresses, pattern.addresses[:, other]):
+        other = [places[lane ^ apart] for lane in pattern.lanes if lane ^ apart in places]
+        if len(other) == len(pattern.lanes) and np.array_equal(pattern.addresses, pattern.addresses[:, other]):
             return True
     return False
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import FieldError
 from .expression import evaluate
 
-MOST_REQUESTS = 2**16
+MOST_REQUESTS = 2**14
 MOST_LANES = 64  # of a warp of any maker
 _HIGHEST = 2**49  # bytes: virtual addresses of GPUs have 49 bits. Source: CUDA C++ Programming Guide, "Unified Memory"
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
@@ -51,73 +51,75 @@ class Pattern:
     @property
     def piece_bytes(self) -> int:
         """Bytes of each of `pieces`."""
-        return self.access_bytes * len(self.lanes) // self.pieces().shape[1]
+        return self.access_bytes * len(self.lanes) // int(self.pieces().shape[1])
 
 
-def strided(
-    *, first: int, between: int, access_bytes: int, lanes: Sequence[int], warp_size: int, warps: int = 1
-) -> Pattern:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warp:
+    """The active lanes of a warp of `size`, and the bytes that each accesses at once."""
+
+    lanes: Sequence[int]
+    size: int
+    access_bytes: int
+
+
+def strided(first: int, between: int, warp: Warp, warps: int = 1) -> Pattern:
     """Thread t at byte `first` + t `between`.
 
     Raises:
         FieldError: an address is below 0, or too large.
     """
-    threads = np.arange(warps, dtype=object)[:, None] * warp_size + np.array(lanes, dtype=object)
-    return _checked("stride", first + threads * between, access_bytes, lanes)
+    threads = np.arange(warps, dtype=object)[:, None] * warp.size + np.array(warp.lanes, dtype=object)
+    return _checked("stride", first + threads * between, warp.access_bytes, warp.lanes)
 
 
-def given(addresses: str | Sequence[int] | None, **described: Any) -> Pattern:
-    """By an expression in `lane`, or one address for each lane, as text or numbers; `described` as of `expressed`.
+def given(
+    addresses: str | Sequence[int], warp: Warp, over: tuple[str, int], others: Mapping[str, int] | None = None
+) -> Pattern:
+    """By an expression in `lane`, in the variable that `over` counts from 0, and in other numbers; or one address for
+    each lane, as text or numbers.
 
     Raises:
         FieldError: as `expressed` and `listed`; a list is for several requests.
     """
     values = numbers_in(addresses) if isinstance(addresses, str) else addresses
     if values is None:
-        return expressed(str(addresses), **described)
-    (counter, count), others = described.pop("over"), described.pop("others")
-    for name, value in ((f"{counter}s", count if count > 1 else None), *others.items()):
+        return expressed(str(addresses), warp, over, others or {})
+    counter, count = over
+    for name, value in ((f"{counter}s", count if count > 1 else None), *(others or {}).items()):
         if value is not None:
             raise FieldError(f"{name} does not go with a list of addresses, which are those of one request")
-    return listed(values, **described)
+    return listed(values, warp)
 
 
-def expressed(
-    text: str,
-    *,
-    access_bytes: int,
-    lanes: Sequence[int],
-    warp_size: int,
-    over: tuple[str, int],
-    others: Mapping[str, int],
-) -> Pattern:
+def expressed(text: str, warp: Warp, over: tuple[str, int], others: Mapping[str, int]) -> Pattern:
     """By an expression in `lane`, in the variable that `over` counts from 0, and in other numbers.
 
     Raises:
         FieldError: as `evaluate`; an address is below 0, or too large.
     """
     counter, count = over
-    lane = np.array(lanes, dtype=np.int64)[None, :]
+    lane = np.array(warp.lanes, dtype=np.int64)[None, :]
     turn = np.arange(count, dtype=np.int64)[:, None]
     fixed = {name: np.array([[value]], dtype=np.int64) for name, value in others.items()}
-    thread = {"thread": turn * warp_size + lane} if counter == "warp" else {}
+    thread = {"thread": turn * warp.size + lane} if counter == "warp" else {}
     found = evaluate("addresses", text, {"lane": lane, counter: turn, **thread, **fixed})
-    return _checked("addresses", found, access_bytes, lanes)
+    return _checked("addresses", found, warp.access_bytes, warp.lanes)
 
 
-def listed(values: Sequence[int], *, access_bytes: int, lanes: Sequence[int], warp_size: int) -> Pattern:
+def listed(values: Sequence[int], warp: Warp) -> Pattern:
     """One address for each lane, from lane 0 on; lanes without one are not active.
 
     Raises:
-        FieldError: there is none, or more than lanes; one is below 0, or too large.
+        FieldError: there is none, or more than lanes; one is no whole number, below 0, or too large.
     """
-    if not 1 <= len(values) <= warp_size:
-        raise FieldError(f"addresses must be 1 to {warp_size}, one for each lane, got {len(values)}")
+    if not 1 <= len(values) <= warp.size:
+        raise FieldError(f"addresses must be 1 to {warp.size}, one for each lane, got {len(values)}")
     odd = next((value for value in values if isinstance(value, bool) or not isinstance(value, int | np.integer)), None)
     if odd is not None:
         raise FieldError(f"addresses must be whole numbers of bytes, got {str(odd)[:60]!r}")
-    kept = below(lanes, len(values))
-    return of_numbers([int(values[lane]) for lane in kept], access_bytes, kept)
+    kept = below(warp.lanes, len(values))
+    return of_numbers([int(values[lane]) for lane in kept], warp.access_bytes, kept)
 
 
 def below(lanes: Sequence[int], count: int) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...hardware import DType
 from ...kernels.base import Call
+from ...numeric import Number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,8 +17,8 @@ class Operator:
 
     name: str
     call_type: type[Any]
-    flop: Callable[[Any], float]
-    compulsory_bytes: Callable[[Any], float]
+    flop: Callable[[Any], Number]
+    compulsory_bytes: Callable[[Any], Number]
     math: Callable[[Any], DType]
 
     def required(self) -> tuple[str, ...]:

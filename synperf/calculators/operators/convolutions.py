@@ -14,6 +14,7 @@ from ...errors import FieldError
 from ...hardware import DType
 from ...kernels.base import Call
 from ...kernels.fields import set_dtype, set_numbers, whole, whole_or_none
+from ...numeric import Number
 from .base import Operator, own_format
 
 Sides = tuple[int, ...]
@@ -60,7 +61,7 @@ class _Convolution(Call):
         sides = zip(self.size, self.kernel, self.stride, self.padding, self.dilation, strict=True)
         return tuple((n + 2 * pad - far * (k - 1) - 1) // step + 1 for n, k, step, pad, far in sides)
 
-    def products(self) -> float:
+    def products(self) -> Number:
         """Multiply-adds: a tap of the kernel and an input channel of the group for each value of the result."""
         each = 1.0 * self.in_channels / self.groups * prod(self.kernel)
         return self.batch * self.out_channels * prod(self.result()) * each
@@ -89,7 +90,7 @@ class ConvTranspose(_Convolution):
         sides = zip(self.size, self.kernel, self.stride, self.padding, self.dilation, strict=True)
         return tuple((n - 1) * step - 2 * pad + far * (k - 1) + 1 for n, k, step, pad, far in sides)
 
-    def products(self) -> float:
+    def products(self) -> Number:
         """Multiply-adds: a tap of the kernel and an output channel of the group for each value of the image."""
         each = 1.0 * self.out_channels / self.groups * prod(self.kernel)
         return self.batch * self.in_channels * prod(self.size) * each
@@ -109,7 +110,7 @@ def _sides(name: str, value: Any, read: Callable[[str, Any], Any]) -> Sides:
     return tuple(int(read(name, part)) for part in parts)
 
 
-def _bytes(p: _Convolution) -> float:
+def _bytes(p: _Convolution) -> Number:
     """Image and kernels read once, the result written once."""
     image, result = p.in_channels * prod(p.size), p.out_channels * prod(p.result())
     kernels = 1.0 * p.out_channels * p.in_channels / p.groups * prod(p.kernel)

@@ -9,6 +9,7 @@ from ...errors import FieldError
 from ...hardware import DType
 from ...kernels.base import Call
 from ...kernels.fields import set_dtype, set_numbers, truth
+from ...numeric import Number
 from .base import Operator, single
 
 _INFERENCE_FLOP = 4.0  # less the mean, times the factor, times the weight, plus the bias
@@ -33,7 +34,7 @@ class BatchNorm(Call):
         set_dtype(self)
 
     @property
-    def values(self) -> float:
+    def values(self) -> Number:
         """Values in, and out."""
         return 1.0 * self.batch * self.channels * self.height * self.width
 
@@ -60,27 +61,27 @@ class Pool(Call):
         set_dtype(self)
 
     @property
-    def results(self) -> float:
+    def results(self) -> Number:
         """Values out."""
         step = self.stride or self.kernel
         sides = ((size - self.kernel) // step + 1 for size in (self.height, self.width))
         return 1.0 * self.batch * self.channels * next(sides) * next(sides)
 
 
-def _norm_flop(p: BatchNorm) -> float:
+def _norm_flop(p: BatchNorm) -> Number:
     return p.values * (_TRAINING_FLOP if p.training else _INFERENCE_FLOP)
 
 
-def _norm_bytes(p: BatchNorm) -> float:
+def _norm_bytes(p: BatchNorm) -> Number:
     """Read, once more in training, and written; the parameters of channels."""
     return (p.values * (3.0 if p.training else 2.0) + _PARAMETERS * p.channels) * p.dtype.bytes
 
 
-def _pool_flop(p: Pool) -> float:
+def _pool_flop(p: Pool) -> Number:
     return p.results * p.kernel**2
 
 
-def _pool_bytes(p: Pool) -> float:
+def _pool_bytes(p: Pool) -> Number:
     return (1.0 * p.batch * p.channels * p.height * p.width + p.results) * p.dtype.bytes
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ...hardware import DType
 from ...kernels.base import Call
 from ...kernels.fields import set_dtype, set_numbers, truth
+from ...numeric import Number
 from .base import Operator, own_format
 
 
@@ -52,18 +53,18 @@ class Lstm(Rnn):
     STATES: ClassVar[int] = 2
 
 
-def weights(p: Rnn) -> tuple[float, float]:
+def weights(p: Rnn) -> tuple[Number, Number]:
     """Weights that meet inputs, and those that meet states, of all layers."""
     own = 1.0 * p.GATES * p.hidden
     return own * (p.input_size + (p.layers - 1) * p.hidden), own * p.hidden * p.layers
 
 
-def flop(p: Rnn) -> float:
+def flop(p: Rnn) -> Number:
     """A multiply and an add for each weight, step and sequence."""
     return 2.0 * sum(weights(p)) * p.batch * p.seq_len
 
 
-def compulsory_bytes(p: Rnn) -> float:
+def compulsory_bytes(p: Rnn) -> Number:
     """Weights, inputs and results of layers; of what is not persistent, weights and states of every step."""
     of_input, of_state = weights(p)
     steps = 1 if p.persistent else p.seq_len

@@ -8,7 +8,7 @@ from ...hardware import GPU
 from ...hardware.capability import capability
 from ...kernels.gemm_call import Gemm
 from ...kernels.gemm_costs import operand_value_bytes
-from ...numeric import ceil_div
+from ...numeric import Number, ceil_div
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def largest_that_fits(p: Gemm, step: int, stages: int, gpu: GPU) -> Traffic | No
     return found
 
 
-def untiled_bytes(p: Gemm) -> float:
+def untiled_bytes(p: Gemm) -> Number:
     """Both operands of every multiply-add read from memory, the result written once."""
     a_bytes, b_bytes, c_bytes = operand_value_bytes(p.dtype, p.out_dtype)
     return 1.0 * p.batch * p.m * p.n * (p.k * (a_bytes + b_bytes) + c_bytes)

@@ -21,7 +21,8 @@ _KINDS = ("first point", "second point", "third point", "further points", "paddi
 def to_dict(found: Layout) -> dict[str, Any]:
     """Every field, those of the conversion beside the others."""
     fields = asdict(found)
-    return fields | fields.pop("conversion")
+    made: dict[str, Any] = fields.pop("conversion")
+    return fields | made
 
 
 def to_text(found: Layout) -> str:

@@ -95,7 +95,7 @@ def _sweep(found: Residency) -> str:
 
 def _step(field: str, step: Step) -> tuple[str, ...]:
     low, high = _value(field, step.low), _value(field, step.high)
-    span = low if step.low == step.high else f"{low} to {high}"
+    span = low if step.low == step.high else f"{low} to {high}" if field != "shared_bytes" else f"up to {high}"
     share = format_percent(step.occupancy)
     return span, str(step.ctas_per_sm), str(step.warps_per_sm), share, " and ".join(step.limiters)
 

@@ -25,7 +25,7 @@ def banks(
     vector: Vector = 1,
     rows: Annotated[int | None, typer.Option(metavar="N", help="of a tile, lane i in row i")] = None,
     pitch: Annotated[int | None, typer.Option(metavar="N", help="elements from one row to the next")] = None,
-    column: Annotated[int, typer.Option(metavar="N", help="of the tile, for all lanes")] = 0,
+    column: Annotated[int | None, typer.Option(metavar="N", help="of the tile, for all lanes; else 0")] = None,
     ldmatrix: Annotated[int | None, typer.Option(metavar="N", help=_MATRICES)] = None,
     addresses: Annotated[str | None, typer.Option(metavar="EXPR", help=_EXPRESSION)] = None,
     active: Active = None,

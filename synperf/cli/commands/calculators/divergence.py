@@ -26,5 +26,5 @@ def divergence(
     svg: Svg = None,
     as_json: AsJson = False,
 ) -> None:
-    found = calculate(amount_list("paths", paths) or (), amount_list("lanes", lanes) or (), sm_or_none(gpu, cc))  # type: ignore[arg-type]
+    found = calculate(amount_list("paths", paths) or (), amount_list("lanes", lanes) or (), sm_or_none(gpu, cc))
     show_drawn(found, report, as_json, svg)

@@ -40,6 +40,6 @@ def instruction_mix(
         device(gpu, changes),
         dtype=dtype_of("dtype", dtype),
         **{name: amount or 0.0 for name, amount in counted.items()},
-        **amounts(took_s=took_s),
+        took_s=amounts(took_s=took_s)["took_s"],
     )
     show_drawn(found, report, as_json, svg)

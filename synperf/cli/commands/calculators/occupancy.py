@@ -49,7 +49,7 @@ def occupancy(
         sm_of(gpu, cc, changes, limits),
         threads=threads,
         registers=registers,
-        shared_bytes=given["shared_bytes"],
+        shared_bytes=given["shared_bytes"] or 0,
         carveout_bytes=given["carveout_bytes"],
         cluster=cluster,
         sweep=None if sweep is None else sweep.replace("-", "_"),

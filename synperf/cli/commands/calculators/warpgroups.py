@@ -29,4 +29,4 @@ def warpgroups(
     as_json: AsJson = False,
 ) -> None:
     registers = [amount_list(f"layout[{at}]", one) or () for at, one in enumerate(layouts)]
-    show_drawn(calculate(sm_of(gpu, cc, changes), registers), report, as_json, svg)  # type: ignore[arg-type]
+    show_drawn(calculate(sm_of(gpu, cc, changes), registers), report, as_json, svg)
