@@ -95,7 +95,7 @@ class Rows:
         args = structs_of(ARGS[kind], [event.args for event in events]) if kind in ARGS else []
         device, stream = _where(args, process, thread) if kind in GPU_KINDS else (-1, -1)
         if kind in GPU_WORK:
-            self.placeless[kind] += int((device < 0).sum())
+            self.placeless[kind] += int(np.count_nonzero(device < 0))
         place = self.builder.add(
             len(events),
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,

@@ -14,7 +14,6 @@ _KNOWN = {
     "cuda_sync", "cuda_runtime", "cuda_driver", "runtime", "cpu_op", "operator", "user_annotation", "python_function",
     "gpu_user_annotation", "overhead", "trace", "cuda_profiler_range",
 }  # fmt: skip
-_OTHERS = ("M", "i", "s", "f", "b")  # phases that hold no work
 _DIGITS = 20  # of what 64 bits hold
 _LONGEST_BLANK = 64  # letters between two events
 _LONGEST_NS, _LATEST_NS = 2**53, 2**62  # what a duration and a start can be
@@ -86,7 +85,7 @@ def _is_odd(event: dict[str, Any]) -> bool:
     is_known = isinstance(word, str) and word.lower() in _KNOWN | set(_WORK)
     if phase == "X":
         return not is_known or None in (_ns(event.get("ts")), _ns(event.get("dur")))
-    return not isinstance(phase, str) or phase not in _OTHERS or (is_known and word.lower() != "trace")
+    return not isinstance(phase, str) or (is_known and word.lower() != "trace")
 
 
 def _ids(event: dict[str, Any]) -> list[Any]:
