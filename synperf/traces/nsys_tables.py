@@ -44,9 +44,9 @@ class Tables:
         """Names of tables by their names without a version; of several versions the last one."""
         found = []
         for name, kind, sql in self._file.execute("SELECT name, type, sql FROM sqlite_master"):
-            if kind not in _KINDS or (sql is not None and name not in sql):
-                self.damaged.append(name)
-            if kind not in _KINDS[:2]:
+            if kind not in _KINDS or not isinstance(name, str) or (sql is not None and name not in str(sql)):
+                self.damaged.append(str(name))
+            if kind not in _KINDS[:2] or not isinstance(name, str):
                 continue
             match = _VERSION.fullmatch(name)
             found.append((int(match[2]) if match else 1, match[1] if match else name, name))

@@ -296,3 +296,12 @@ def test_a_table_whose_own_description_is_damaged_is_told(tmp_path, old, new):
     trace = one(path)
     assert texts(trace, Kind.KERNEL) == ["void gemm<float>(int)"]
     assert any(CALL in text for text in cautions(trace))
+
+
+def test_a_table_without_a_name_is_told(tmp_path):
+    path = nsys.write(tmp_path / "a", **{KERNEL: (nsys.KERNELS, [nsys.kernel(0, 9)])})
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA writable_schema = ON")
+        file.execute("INSERT INTO sqlite_master (type, name, sql) VALUES ('table', NULL, 'x'), (NULL, 7, 8)")
+        file.commit()
+    assert any("tables are damaged" in text for text in cautions(one(path)))
