@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
+from ..light_classes import dataclass
 from ..traces.events import Caution, Column, Device, Kind, Trace
 from . import collectives, copies, diagnosis, gaps, geometry, launches, operators, plausible
 from .checklist import Check, checklist

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Generic
 
 from msgspec import Raw
 
 from ..errors import FileFormatError
-from .json_pieces import BLANK, Pieces, attempt, mended
-from .kineto_events import Event
+from .json_pieces import BLANK, Event, Pieces, mended
 from .loose import JUNK, json_object
 from .sources import Source
 
@@ -23,12 +23,12 @@ _TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
 
 
-class JsonEvents:
-    """The events of a file. Once they are read, `metadata` has what stands beside them, undecoded."""
+class JsonEvents(Generic[Event]):
+    """The events of a file, of that type. Once they are read, `metadata` has what stands beside them, undecoded."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, kind: type[Event]) -> None:
         self.source = source
-        self.pieces = Pieces()
+        self.pieces = Pieces(kind)
         self.metadata: dict[str, Raw] = {}
         self.lost_metadata = False
         self.total_bytes = 0
@@ -98,7 +98,7 @@ class JsonEvents:
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
                 body = text[:place].rstrip(BLANK + b",")
-                run = attempt(body)
+                run = self.pieces.attempt(body)
                 run = self.pieces.mixed(body) if run is None else run
                 if run is not None:
                     self.closed = True
