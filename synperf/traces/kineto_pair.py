@@ -30,7 +30,6 @@ from .sources import Source
 _WORTH_BYTES = 2**19  # of a packed file, which is about eight times as much unpacked; less is read before a fork pays
 _PLAIN = 8  # times as many of one that is not packed
 _PLACES = ("process", "thread", "device", "stream")  # columns whose numbers may stand for texts
-_COUNTS = ("untimed", "negative", "nameless")
 
 
 class UnevenError(Exception):
@@ -70,6 +69,10 @@ class _Half(JsonEvents[Event]):
         if super()._bounded(rest) is not rest:
             raise UnevenError
         return rest
+
+    def _describe(self, text: bytes) -> None:
+        if not self.turn:  # one of them is enough
+            super()._describe(text)
 
     def _last(self, text: bytes) -> tuple[list[Event], bytes]:
         self.number += 1
@@ -152,9 +155,13 @@ def _child(path: Path, python: bool, receive: int, send: int) -> None:
 def _send(part: Reading, pipe: BinaryIO) -> None:
     rows, pieces = part.rows, part.stream.pieces
     piles = {name: {one: pile.column(one) for one in pile.missing} for name, pile in _piles(part.builder).items()}
-    counts = {name: dict(getattr(rows, name)) for name in _COUNTS}
+    counts = {name: dict(found) for name, found in _counters(rows).items()}
     sent = (part.turns, list(part.builder.texts), piles, counts, rows.unknown, rows.kinds.unknown, pieces.mended)
     pickle.dump(sent, pipe, protocol=5)
+
+
+def _counters(rows: Rows) -> dict[str, Counter[Kind]]:
+    return {name: found for name, found in vars(rows).items() if isinstance(found, Counter)}
 
 
 def _piles(builder: Builder) -> dict[str, Pile]:
@@ -179,8 +186,7 @@ def _joined(mine: Reading, theirs: Any) -> Reading:
             np.arange(before.rows, after.rows) + (first if is_theirs else 0) for is_theirs, before, after in ordered
         ])
     )  # fmt: skip
-    for name in _COUNTS:
-        found: Counter[Kind] = getattr(rows, name)
+    for name, found in _counters(rows).items():
         found.update(counts[name])
     rows.unknown += unknown
     rows.kinds.unknown |= categories
