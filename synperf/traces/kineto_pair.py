@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 import warnings
 from collections import Counter
@@ -115,11 +116,10 @@ def read(path: Path, python: bool, source: Source) -> Reading | None:
         _child(path, python, receive, send)
     os.close(send)
     try:
-        mine = Reading(source, python, 0)
-        mine.run()
         with os.fdopen(receive, "rb") as pipe:
-            theirs = pickle.load(pipe)  # of this very process
-        return _joined(mine, theirs)
+            mine = Reading(source, python, 0)
+            mine.run()
+            return _joined(mine, pickle.load(pipe))  # which this very program has written
     except (UnevenError, EOFError, pickle.UnpicklingError):
         return None
     finally:
@@ -129,11 +129,17 @@ def read(path: Path, python: bool, source: Source) -> Reading | None:
 
 def _worth(path: Path) -> bool:
     """Whether a second process would be done earlier than one, and may be forked."""
-    if not hasattr(os, "fork") or threading.active_count() > 1 or len(_cores()) < 2:
+    if not hasattr(os, "fork") or threading.active_count() > 1 or len(_cores()) < 2 or _is_one_of_many():
         return False
     with path.open("rb") as file:
         is_packed = file.read(1) in (b"\x1f", b"\x28")
     return path.stat().st_size >= _WORTH_BYTES * (1 if is_packed else _PLAIN)
+
+
+def _is_one_of_many() -> bool:
+    """Whether this is one of several processes that read a file each (`side_by_side`)."""
+    module = sys.modules.get("multiprocessing.process")
+    return module is not None and bool(module.current_process().daemon)
 
 
 def _cores() -> set[int]:
