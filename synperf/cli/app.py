@@ -52,6 +52,8 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(str(error), MISUSE)
     except OSError as error:
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", MISUSE)
+    except MemoryError:
+        return _fail("there is too little memory for this; right would be more of it, or less at once", MISUSE)
     except Exception as error:
         return _fail(_bug(error), BUG)
 

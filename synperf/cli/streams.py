@@ -15,6 +15,7 @@ def reserve() -> None:
 
     Files of a user's own, libraries, and what they start may write to the descriptor or to `sys.__stdout__`.
     """
+    _fill()
     if isinstance(sys.stderr, TextIOWrapper):
         sys.stderr.reconfigure(errors=_UNKNOWN)
     told = sys.stdout
@@ -22,11 +23,7 @@ def reserve() -> None:
         return
     told.reconfigure(errors=_UNKNOWN)
     kept = os.dup(_OUT)
-    try:
-        os.dup2(_ERR, _OUT)
-    except OSError:  # the caller closed standard error
-        os.close(kept)
-        return
+    os.dup2(_ERR, _OUT)
     sys.stdout = TextIOWrapper(
         os.fdopen(kept, "wb"), told.encoding, _UNKNOWN, line_buffering=told.line_buffering,
         write_through=told.write_through,
@@ -35,5 +32,13 @@ def reserve() -> None:
 
 def close() -> None:
     """Ends the answer: what files of a user's own print when the process ends goes to standard error too."""
-    if sys.stderr is not None:
-        sys.stdout = sys.stderr
+    sys.stdout = sys.stderr
+
+
+def _fill() -> None:
+    """Puts nothing in the place of streams that the caller closed, so that no file or pipe gets their numbers."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _ERR:
+        os.set_inheritable(number, True)  # what is started has them too
+    os.close(number)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(_ERR, "w", closefd=False)

@@ -1,8 +1,8 @@
 """One large file read by two processes: each unpacks all of it and decodes every other run of events.
 
 The table is the same, to the order of its rows and texts, as that of one process. Where a run of events is not a plain
-list (damage, odd types, the end of the list in the middle), or begins and ends stand apart, nothing is given: one
-process reads such a file.
+list (damage, odd types, the end of the list in the middle), begins and ends stand apart, the file changes while it is
+read, or the system has no second process or too little memory for it, nothing is given: one process reads such a file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 import threading
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,6 +33,7 @@ from .sources import Source
 _WORTH_BYTES = 2**19  # of a packed file, which is about eight times as much unpacked; less is read before a fork pays
 _PLAIN = 8  # times as many of one that is not packed
 _PLACES = ("process", "thread", "device", "stream")  # columns whose numbers may stand for texts
+_STOPS = ("SIGINT", "SIGTERM", "SIGHUP")  # asked of the process that began; the other one ends with it
 
 
 class UnevenError(Exception):
@@ -103,33 +106,96 @@ class Reading:
         if self.rows.halves or self.rows.has_odd_places() or len(self.builder.texts) > MOST_TEXTS:
             raise UnevenError
 
+    def end(self) -> tuple[int, int, str]:
+        """How far it came, which is the same for both: runs, bytes, and how the file is damaged."""
+        stream = self.stream
+        return stream.number, stream.total_bytes, stream.source.cut
+
 
 def read(path: Path, python: bool, source: Source) -> Reading | None:
     """The whole file, as the reading of one process; None where one has to read it."""
     if not _worth(path):
         return None
-    receive, send = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries, which the child does not need
-        child = os.fork()
-    if not child:
-        _child(path, python, receive, send)
-    os.close(send)
+    before = _stamp(path)
     try:
-        with os.fdopen(receive, "rb") as pipe:
+        with _second(path, python) as pipe:
             mine = Reading(source, python, 0)
             mine.run()
-            return _joined(mine, pickle.load(pipe))  # which this very program has written
-    except (UnevenError, EOFError, pickle.UnpicklingError):
+            end, theirs = pickle.load(pipe)  # which this very program has written
+            same = end == mine.end() and _stamp(path) == before
+            return _joined(mine, theirs) if same else None
+    except (UnevenError, EOFError, pickle.UnpicklingError, MemoryError):
         return None
+
+
+@contextmanager
+def _second(path: Path, python: bool) -> Iterator[BinaryIO]:
+    """What a second process sends, which has ended when the block is left.
+
+    Signals wait while there is a process that nothing would end.
+
+    Raises:
+        UnevenError: the system has none.
+    """
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _STOPS])
+    child = 0
+    try:
+        child, receive = _forked(path, python)
+        with os.fdopen(receive, "rb") as pipe:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            yield pipe
     finally:
+        if child:
+            _end(child)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _forked(path: Path, python: bool) -> tuple[int, int]:
+    """A child that reads its part, and the end of the pipe by which it comes.
+
+    Raises:
+        UnevenError: the system has none.
+    """
+    parent = os.getpid()
+    try:
+        receive, send = os.pipe()
+    except OSError as error:
+        raise UnevenError from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries, which the child does not need
+            child = os.fork()
+    except OSError as error:
+        os.close(receive)
+        os.close(send)
+        raise UnevenError from error
+    if not child:
+        os.close(receive)
+        _child(path, python, send, parent)
+    os.close(send)
+    return child, receive
+
+
+def _end(child: int) -> None:
+    with suppress(ProcessLookupError, ChildProcessError):  # where the program ignores SIGCHLD the system waits for it
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What is another once the file has changed; of a file that is gone, nothing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _worth(path: Path) -> bool:
     """Whether a second process would be done earlier than one, and may be forked."""
     if not hasattr(os, "fork") or threading.active_count() > 1 or len(_cores()) < 2 or _is_one_of_many():
+        return False
+    if not path.is_file():
         return False
     with path.open("rb") as file:
         is_packed = file.read(1) in (b"\x1f", b"\x28")
@@ -146,11 +212,15 @@ def _cores() -> set[int]:
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
 
 
-def _child(path: Path, python: bool, receive: int, send: int) -> None:
-    """Reads its part, sends it, and ends the process, whatever happens."""
+def _child(path: Path, python: bool, send: int, parent: int) -> None:
+    """Reads its part, sends it, and ends the process, whatever happens, and at once where the other one has ended."""
+
+    def told(*_: Any) -> None:
+        if os.getppid() != parent:
+            os._exit(0)
+
     try:
-        os.close(receive)
-        part = Reading(Source(path), python, 1)
+        part = Reading(Source(path, told), python, 1)
         part.run()
         with os.fdopen(send, "wb") as pipe:
             _send(part, pipe)
@@ -163,7 +233,7 @@ def _send(part: Reading, pipe: BinaryIO) -> None:
     piles = {name: {one: pile.column(one) for one in pile.missing} for name, pile in _piles(part.builder).items()}
     counts = {name: dict(found) for name, found in _counters(rows).items()}
     sent = (part.turns, list(part.builder.texts), piles, counts, rows.unknown, rows.kinds.unknown, pieces.mended)
-    pickle.dump(sent, pipe, protocol=5)
+    pickle.dump((part.end(), sent), pipe, protocol=5)
 
 
 def _counters(rows: Rows) -> dict[str, Counter[Kind]]:

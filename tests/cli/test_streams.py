@@ -62,3 +62,19 @@ def test_ctrl_c_while_a_file_runs_is_ctrl_c(tmp_path):
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60) == ("", "synperf: interrupted\n")
     assert process.returncode == 130
+
+
+@posix
+@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-", "<&-"])
+def test_streams_that_the_caller_closed_are_not_missed(tmp_path, closed):
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "a", "ts": 1, "dur": 2}]}))
+    for file, code, says in ((path.name, 0, "trace.json: kineto"), ("nowhere.json", 2, "")):
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'"{sys.executable}" -m synperf analyze {file} {closed}'],
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, text=True, capture_output=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == code
+        assert done.stdout.startswith(says)
+        assert bool(done.stdout) == bool(says)

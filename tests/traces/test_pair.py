@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import signal
 from dataclasses import fields
 
 import numpy as np
@@ -116,6 +117,59 @@ def test_a_child_that_dies_leaves_the_work_to_one(write, monkeypatch):
     assert len(found.events) == 600
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+@pytest.mark.parametrize("part", ["pipe", "fork"])
+def test_a_system_that_has_no_second_process_leaves_the_work_to_one(write, monkeypatch, part):
+    def refused():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    path, before = write(map(event, range(600))), len(os.listdir("/dev/fd"))
+    monkeypatch.setattr(os, part, refused)
+    assert len(kineto.read(path)[0].events) == 600
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_program_that_ignores_its_children_is_served(write):
+    kept = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert len(kineto.read(write(map(event, range(600))))[0].events) == 600
+    finally:
+        signal.signal(signal.SIGCHLD, kept)
+
+
+@pytest.mark.parametrize("size", [0.5, 2])
+def test_a_file_that_changes_while_it_is_read_is_read_again_by_one(write, monkeypatch, size):
+    path, seen = write(map(event, range(600))), []
+    run = kineto_pair.Reading.run
+
+    def changed(reading):
+        run(reading)
+        if not reading.stream.turn and not seen.append(1):
+            whole = gzip.decompress(path.read_bytes())
+            path.write_bytes(gzip.compress(whole[: int(len(whole) * size)]))
+
+    monkeypatch.setattr(kineto_pair.Reading, "run", changed)
+    pair, one, did = both(path, monkeypatch)
+    assert seen
+    assert not did
+    assert bool(pair.cautions) == (size < 1)
+    assert_same(pair, one)
+
+
+def test_too_little_memory_for_two_leaves_the_work_to_one(write, monkeypatch):
+    def refused(*_):
+        raise MemoryError
+
+    path = write(map(event, range(600)))
+    monkeypatch.setattr(kineto_pair, "_joined", refused)
+    assert len(kineto.read(path)[0].events) == 600
+
+
+def test_no_signal_is_held_back_after_a_file(write):
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    kineto.read(write(map(event, range(600))))
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
 def test_an_interrupt_ends_both(write, monkeypatch):
