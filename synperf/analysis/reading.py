@@ -35,7 +35,7 @@ def read(
         raise FieldError("trace: none given; right would be the file of a trace, or of each rank")
     paths, others = _files([Path(one) for one in given if not isinstance(one, Trace)])
     folder = None if cache is None else Path(cache)
-    _check_once([path.resolve() for path in paths])
+    _check_once(paths)
     found = read_traces(paths, progress, workers, folder)
     return [*(one for one in given if isinstance(one, Trace)), *_told(found, others)]
 
@@ -58,7 +58,18 @@ def _told(traces: Sequence[Trace], others: int) -> Iterator[Trace]:
 
 
 def _check_once(paths: Sequence[Path]) -> None:
-    """Raises: FieldError: a file is given twice."""
-    twice = next((path for path in paths if paths.count(path) > 1), None)
-    if twice is not None:
-        raise FieldError(f"trace: {twice.name} is given twice; right would be each file once")
+    """Raises: FieldError: a file is given twice, be it by another name."""
+    seen = set()
+    for path in paths:
+        known = _identity(path)
+        if known in seen:
+            raise FieldError(f"trace: {path.name} is given twice; right would be each file once")
+        seen.add(known)
+
+
+def _identity(path: Path) -> tuple[int, int] | Path:
+    """What is the same by every name of a file."""
+    if not path.exists():
+        return path
+    file = path.stat()
+    return file.st_dev, file.st_ino

@@ -187,7 +187,13 @@ def _add_device(found: _Devices, work: Work, ranges: Nested, gpu_ns: Column) -> 
         *diagnosis.findings(why), *copies.findings(moved, times.span_ns), *findings(times),
         *geometry.findings(shapes, times.span_ns),
     ]  # fmt: skip
-    found.cautions += _of(work.trace, [*launches.cautions(launched), *plausible.overlong(work)])
+    found.cautions += _of(
+        work.trace, [*launches.cautions(launched), *plausible.overlong(work), *plausible.torn(times, _longest(idle))]
+    )
+
+
+def _longest(found: gaps.Gaps) -> int:
+    return max((gap.dur_ns for gap in found.longest), default=0)
 
 
 def _source(trace: Trace) -> Source:
@@ -207,6 +213,7 @@ def _cautions(
     """Damage first, then what makes totals doubtful."""
     for trace in traces:
         yield from _of(trace, [*trace.cautions, *plausible.merged(trace)])
+    yield from plausible.strangers(traces)
     yield from found.cautions
     for one in stepped:
         yield from plausible.empty_steps(one)

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import PerfError, UnknownNameError
+from ..errors import FieldError, PerfError, UnknownNameError
 from ..version import VERSION
 from . import streams
 from .stop import install, word
@@ -68,6 +68,8 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if name not in names():
         raise UnknownNameError.among("command", name, names())
+    if "" in arguments:  # as a path it would be the folder that the process is in
+        raise FieldError(f"argument {arguments.index('')}: it is empty; right would be a name, a file or a value")
     alone = None if any(one.startswith("-") for one in arguments) else _of_files_alone(name)
     if alone is not None and arguments[1:]:
         alone(list(map(Path, arguments[1:])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import FileFormatError
@@ -14,15 +15,25 @@ _NUMBER = re.compile(r"(\d+)")
 def traces_in(folder: Path) -> tuple[list[Path], int]:
     """The timelines that are directly in a folder, rank 2 before rank 10, and how many of its files are none.
 
+    A file that has several names there is taken once, by its own name rather than that of a link.
+
     Raises:
         FileFormatError: there are none.
     """
-    files = sorted((path for path in folder.iterdir() if path.is_file()), key=lambda path: _order(path.name))
+    files = sorted(_once(path for path in folder.iterdir() if path.is_file()), key=lambda path: _order(path.name))
     found = [path for path in files if recognised(path) is not None]
     if not found:
         held = f"none of its {len(files)} files is a trace" if files else "it holds no files"
         raise FileFormatError(f"{folder}: {held}; right would be a folder with files of {', '.join(formats())}")
     return found, len(files) - len(found)
+
+
+def _once(paths: Iterable[Path]) -> Iterable[Path]:
+    found: dict[tuple[int, int], Path] = {}
+    for path in sorted(paths, key=lambda path: (path.is_symlink(), path.name)):
+        file = path.stat()
+        found.setdefault((file.st_dev, file.st_ino), path)
+    return found.values()
 
 
 def _order(name: str) -> list[tuple[int, int, str]]:

@@ -22,7 +22,7 @@ from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
 from .kineto_args import NOTHING, Value
 from .loose import JUNK
-from .sources import Progress, Source
+from .sources import Progress, Source, named
 
 FORMAT = "horovod"
 _MARKS = (b'"NEGOTIATE_', b'"start_time_since_epoch_in_micros"', b'"process_sort_index"', b'"CYCLE_START"')
@@ -63,7 +63,7 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
         raise FileFormatError(f"{path.name}: no event of this Horovod timeline can be read")
     cautions = tuple(_cautions(stream, timeline))
     events = timeline.builder.events(timeline.base_ns)
-    return [Trace(source=path.name, format=FORMAT, events=events, cautions=cautions)]
+    return [Trace(source=named(path), format=FORMAT, events=events, cautions=cautions)]
 
 
 class _Timeline:

@@ -6,6 +6,7 @@ whole or not at all; one of another path, size, time of change or version is rea
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import fields
@@ -33,7 +34,7 @@ _MAIN = ""  # the table that is no side table
 class _Stamp(msgspec.Struct, frozen=True):
     """What traces were made of."""
 
-    path: str
+    path: bytes
     size: int
     changed_ns: int
     version: str = f"{VERSION} {_LAYOUT}"
@@ -96,7 +97,7 @@ def read_kept(path: Path, folder: Path, progress: Progress | None = None) -> lis
     from hashlib import sha256  # slow to import, and no other read needs it
 
     stamp = _stamp(path)
-    place = folder / f"{sha256(stamp.path.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.trace"
+    place = folder / f"{sha256(stamp.path).hexdigest()[:32]}.trace"
     kept = _load(place, stamp)
     if kept is None:
         kept = read_trace(path, progress=progress)
@@ -109,7 +110,7 @@ def read_kept(path: Path, folder: Path, progress: Progress | None = None) -> lis
 
 def _stamp(path: Path) -> _Stamp:
     found = path.stat()
-    return _Stamp(path=str(path.resolve()), size=found.st_size, changed_ns=found.st_mtime_ns)
+    return _Stamp(path=os.fsencode(path.resolve()), size=found.st_size, changed_ns=found.st_mtime_ns)
 
 
 def _store(file: BinaryIO, stamp: _Stamp, traces: list[Trace]) -> None:

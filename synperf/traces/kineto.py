@@ -16,7 +16,7 @@ from .kineto_events import Event
 from .kineto_halves import join
 from .kineto_host import Host
 from .kineto_rows import LATEST_NS, Rows
-from .sources import Progress, Source
+from .sources import Progress, Source, named
 
 FORMAT = "kineto"
 _OBJECT = (b'"traceEvents"', b'"deviceProperties"', b'"distributedInfo"', b'"computeProperties"')
@@ -53,7 +53,7 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     cautions = [*_damage(stream), *host.cautions(base_ns), *_left_out(rows, lost, builder.duplicates)]
     return [
         Trace(
-            source=path.name, format=FORMAT, events=events, rank=host.rank, world_size=host.world_size,
+            source=named(path), format=FORMAT, events=events, rank=host.rank, world_size=host.world_size,
             devices=host.devices, host=host.versions, groups=host.groups, cautions=tuple(cautions),
         )
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from .building import Builder
 from .events import GPU_WORK, Caution, Device, Events, Trace
 from .nsys_rows import LOW_BITS, Rows
 from .nsys_tables import ABSENT, MAGIC, Tables, missing_share
-from .sources import Progress
+from .sources import Progress, named
 
 FORMAT = "nsys"
 _STEPS: tuple[Callable[[Rows], None], ...] = (
@@ -68,7 +68,7 @@ def _traces(path: Path, rows: Rows) -> list[Trace]:
     alone = len(working or built) == 1
     return [
         Trace(
-            source=path.name if alone else f"{path.name}, process {process & LOW_BITS}", format=FORMAT, events=events,
+            source=named(path) if alone else f"{path.name}, process {process & LOW_BITS}", format=FORMAT, events=events,
             devices=devices, host=host,
             cautions=(*cautions, *idle, *_duplicates(duplicates)),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,12 +27,15 @@ class Source:
     """A file and its chunks. `cut` says, once they are read, how the file is damaged, or is empty.
 
     `odd_lines` counts lines of a log that hold bytes that are no text.
+
+    Raises:
+        FileFormatError: it is a pipe or the like, which can be read but once.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self.path = path
         self.progress = progress
-        self.size = path.stat().st_size
+        self.size = _size(path)
         self.cut = ""
         self.odd_lines = 0
 
@@ -96,6 +100,18 @@ class Source:
             if not piece:
                 return
             yield piece
+
+
+def _size(path: Path) -> int:
+    found = path.stat()
+    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+        return found.st_size
+    raise FileFormatError(f"{path}: it is a pipe or a device, which is read but once; right would be a file on a disk")
+
+
+def named(path: Path) -> str:
+    """The name of a file as text of one line; letters that cannot be printed, and bytes that are none, are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in path.name)
 
 
 def _ahead(make: Callable[[], bytes]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from ..errors import FileFormatError
 from .events import Caution, Device, Trace
 from .mapped import mapped
 from .protobuf import Damage, fields, text
-from .sources import Progress, Source
+from .sources import Progress, Source, named
 from .xplane_messages import Plane, complaints, planes
 from .xplane_rows import Rows
 
@@ -62,7 +62,7 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
     latest = int(rows.builder.main.column("start_ns").max())
     events = rows.builder.events(base_ns if latest < base_ns else 0)  # some lines count from 1970 already
     cautions = (*_damage(source, data, damage), *_left_out(rows, others, complaints(data)))
-    return [Trace(source=path.name, format=FORMAT, events=events, devices=tuple(devices), cautions=cautions)]
+    return [Trace(source=named(path), format=FORMAT, events=events, devices=tuple(devices), cautions=cautions)]
 
 
 def _device(number: int, plane: Plane) -> Device:

@@ -28,6 +28,24 @@ def test_a_duration_that_has_overflown_is_told(tmp_path):
     assert any("overflown" in one.text for one in found.cautions)
 
 
+def test_work_that_lies_years_apart_is_told(tmp_path):
+    found = synperf.analyze(write(tmp_path, [kernel("a", 0, 5), kernel("b", 10, 5), kernel("c", 10**15, 5)]))
+    (said,) = [one for one in found.cautions if "gap of 1e+09 s" in one.text]
+    assert 0.99 < said.share < 1
+
+
+def test_files_of_unlike_jobs_and_of_one_rank_are_told(tmp_path):
+    job = [(0, 2), (0, 2), (1, 8)]
+    paths = [
+        write(tmp_path, [kernel("a", 0, 5)], f"{n}.json", distributedInfo={"rank": rank, "world_size": size})
+        for n, (rank, size) in enumerate(job)
+    ]
+    said = [one.text for one in synperf.analyze(paths).cautions if "rank" in one.text]
+    assert said[0] == "the files are of jobs of 2 and 8 ranks: what is said across them is of no one job"
+    assert said[1].startswith("ranks that more than one file says it is, such as rank 0")
+    assert not [one for one in synperf.analyze([paths[0]]).cautions if "rank" in one.text]
+
+
 def test_steps_without_gpu_work_are_told(tmp_path):
     marks = [event(f"ProfilerStep#{n}", 100 * n, 90, "user_annotation") for n in range(4)]
     found = synperf.analyze(write(tmp_path, [*marks, kernel("a", 10, 5)]))

@@ -50,6 +50,8 @@ def test_an_unknown_command_is_refused_with_the_nearest_one():
         (("kernels", "extra"), "extra"),
         (("gpu", "h100_sxm", "--json=yes"), "--json"),
         (("-x",), "no command named '-x'"),
+        (("analyze", ""), "argument 1: it is empty"),
+        (("analyze", "trace.json", "--html", ""), "argument 3: it is empty"),
     ],
 )
 def test_a_wrong_option_or_argument_is_one_line(arguments, said):
@@ -65,6 +67,11 @@ def test_a_wrong_option_or_argument_is_one_line(arguments, said):
         (PermissionError(13, "Permission denied", "/x"), 2, "synperf: /x: Permission denied\n"),
         (KeyboardInterrupt(), 130, "synperf: interrupted\n"),
         (BrokenPipeError(), 141, ""),
+        (
+            MemoryError(),
+            2,
+            "synperf: there is too little memory for this; right would be more of it, or less at once\n",
+        ),
         (ZeroDivisionError("by zero"), 70, "synperf: a bug, please report it with the command: ZeroDivisionError"),
     ],
 )

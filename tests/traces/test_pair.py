@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +42,10 @@ def write(tmp_path, monkeypatch):
         return path
 
     return written
+
+
+def open_files():
+    return len(list(Path("/dev/fd").iterdir()))
 
 
 def both(path, monkeypatch):
@@ -124,10 +129,10 @@ def test_a_system_that_has_no_second_process_leaves_the_work_to_one(write, monke
     def refused():
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    path, before = write(map(event, range(600))), len(os.listdir("/dev/fd"))
+    path, before = write(map(event, range(600))), open_files()
     monkeypatch.setattr(os, part, refused)
     assert len(kineto.read(path)[0].events) == 600
-    assert len(os.listdir("/dev/fd")) == before
+    assert open_files() == before
 
 
 def test_a_program_that_ignores_its_children_is_served(write):

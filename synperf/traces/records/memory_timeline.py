@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...errors import FileFormatError
 from ...light_classes import dataclass
 from ..events import Caution
-from ..sources import Source
+from ..sources import Source, named
 from .damage import damage
 
 FORMAT = "memory_timeline"
@@ -77,7 +77,7 @@ def read(path: Path) -> MemoryTimeline:
     kinds, counts = np.unique(rows[:, 1], return_counts=True)
     actions = {ACTIONS[kind]: count for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)}
     return MemoryTimeline(
-        source=path.name, entries=len(rows), actions=actions, peak_bytes=int(live[peak]), peak_ns=int(rows[peak, 0]),
+        source=named(path), entries=len(rows), actions=actions, peak_bytes=int(live[peak]), peak_ns=int(rows[peak, 0]),
         end_bytes=int(live[-1]), first_ns=int(rows[0, 0]), last_ns=int(rows[-1, 0]),
         categories=_categories(rows, peak), cautions=tuple(damage(source, "rows", unread, len(rows))),
     )  # fmt: skip

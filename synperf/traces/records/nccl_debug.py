@@ -15,7 +15,7 @@ from pathlib import Path
 from ...errors import FileFormatError
 from ...light_classes import dataclass
 from ..events import Caution
-from ..sources import Source
+from ..sources import Source, named
 from .damage import damage
 from .lines import contains, lines
 
@@ -123,7 +123,7 @@ def read(path: Path) -> NcclDebug:
         Communicator(ranks=n, begun=max(told.begun[n], told.complete[n]), complete=told.complete[n]) for n in sizes
     )
     return NcclDebug(
-        source=path.name, library=told.library or "NCCL", version=told.version, communicators=found,
+        source=named(path), library=told.library or "NCCL", version=told.version, communicators=found,
         networks=tuple(told.networks), channels=told.channels, rings=dict(sorted(told.rings.items())),
         links=dict(told.links.most_common()), choices=_choices(told), settings=told.settings,
         warnings=dict(told.warnings.most_common()),

@@ -12,7 +12,7 @@ from pathlib import Path
 from ...errors import FileFormatError
 from ...light_classes import dataclass
 from ..events import Caution
-from ..sources import Source
+from ..sources import Source, named
 from .damage import damage
 from .lines import contains, lines
 
@@ -116,7 +116,7 @@ def read(path: Path) -> NcclTests:
     if unread and not rows:
         raise FileFormatError(f"{path.name}: no row of this log of {told.library} can be read")
     return NcclTests(
-        source=path.name, library=told.library, version=told.version, collective=told.collective,
+        source=named(path), library=told.library, version=told.version, collective=told.collective,
         devices=tuple(devices[rank] for rank in sorted(devices)), rows=tuple(rows), avg_busbw_bytes_per_s=told.average,
         out_of_bounds=told.wrong, cautions=(*damage(source, "rows", unread, len(rows)), *_unfinished(told, rows)),
     )  # fmt: skip

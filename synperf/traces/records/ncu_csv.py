@@ -12,7 +12,7 @@ from pathlib import Path
 from ...errors import FileFormatError
 from ...light_classes import dataclass
 from ..events import Caution
-from ..sources import Source
+from ..sources import Source, named
 from .damage import damage
 from .lines import contains, whole_lines
 from .ncu_rows import HEADER, Block, Cells, blocks
@@ -117,7 +117,7 @@ def read(path: Path) -> NcuReport:
     cautions = [*damage(source, "rows", unread, read_rows)]
     if odd:
         cautions.append(Caution(text="tables have a damaged header: columns of their metrics are missing", count=odd))
-    return NcuReport(source=path.name, shape=shape, kernels=made, cautions=tuple(cautions))
+    return NcuReport(source=named(path), shape=shape, kernels=made, cautions=tuple(cautions))
 
 
 def _add_long(kernels: dict[tuple[str, ...], _Kernel], place: str, block: Block) -> None:

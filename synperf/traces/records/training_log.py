@@ -14,7 +14,7 @@ from statistics import median
 from ...errors import FileFormatError
 from ...light_classes import dataclass
 from ..events import Caution
-from ..sources import Source
+from ..sources import Source, named
 from .damage import damage
 from .lines import contains, lines
 
@@ -152,7 +152,7 @@ def read(path: Path) -> TrainingLog:
         raise FileFormatError(f"{path.name}: no iteration of this training log can be read: none has a time or a rate")
     iterations = tuple(log.found[framework].values())
     return TrainingLog(
-        source=path.name, framework=framework, iterations=iterations, planned=log.planned, peak_memory_bytes=log.peak,
+        source=named(path), framework=framework, iterations=iterations, planned=log.planned, peak_memory_bytes=log.peak,
         cautions=(*damage(source, "iterations", log.unread, len(iterations)), *_missing(log.planned, iterations)),
     )  # fmt: skip
 
