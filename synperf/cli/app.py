@@ -89,14 +89,21 @@ def names() -> tuple[str, ...]:
 
 
 def calculators() -> tuple[str, ...]:
-    """The commands that answer by a formula, which have a folder of their own."""
-    return _in(_CALCULATORS)
+    """The commands that answer by a formula."""
+    return tuple(sorted(name for group in groups().values() for name in group))
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """The calculators by the kind of question that they answer, which is the folder that their files are in."""
+    folders = sorted(path for path in _CALCULATORS.iterdir() if path.name[0].isalpha() and path.is_dir())
+    return {folder.name: _in(folder) for folder in folders}
 
 
 def module(name: str) -> str:
     """Where the function of a command is, as a path below `commands/` with dots."""
     stem = name.replace("-", "_")
-    return f"{_CALCULATORS.name}.{stem}" if name in calculators() else stem
+    group = next((group for group, some in groups().items() if name in some), None)
+    return stem if group is None else f"{_CALCULATORS.name}.{group}.{stem}"
 
 
 def _in(folder: Path) -> tuple[str, ...]:
@@ -114,11 +121,10 @@ def summary(name: str) -> str:
 
 def overview() -> str:
     """What `synperf --help` prints."""
-    others = [name for name in names() if name not in calculators()]
+    by_group = (f"Calculators, {group.replace('_', ' ')}:\n{_listed(some)}\n\n" for group, some in groups().items())
     return (
         "Usage: synperf COMMAND [ARGUMENTS]\n\nHow long GPU work takes and why.\n\n"
-        f"Commands:\n{_listed(others)}\n\n"
-        f"Calculators, by formula:\n{_listed(calculators())}\n\n"
+        f"Commands:\n{_listed(_in(_FOLDER))}\n\n{''.join(by_group)}"
         "Options:\n  --version  the version\n  --help     this text\n\n"
         "synperf COMMAND --help tells the arguments of one."
     )
