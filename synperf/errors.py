@@ -54,10 +54,14 @@ def named(what: str) -> Iterator[None]:
     """Puts the name of an option, a field or a table before the message of an error that does not begin with it.
 
     Raises:
-        PerfError: one was raised; of the same kind.
+        PerfError: one was raised; of the same kind. A `FieldError` where a file cannot be read.
     """
     try:
         yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise FieldError(f"{what}: {error.filename}: {error.strerror}") from error
     except PerfError as error:
         if str(error).startswith(f"{what}: "):
             raise

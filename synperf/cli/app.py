@@ -18,6 +18,7 @@ from . import streams
 from .stop import install, word
 
 MISUSE, BUG, BROKEN_PIPE = 2, 70, 141  # 70 is EX_SOFTWARE, 141 is 128 + SIGPIPE
+_LONGEST = 300  # letters of a word: longer ones are values that a caller gave
 _FOLDER = Path(__file__).parent / "commands"
 _CALCULATORS = _FOLDER / "calculators"
 
@@ -144,7 +145,8 @@ def _bug(error: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(message.split()))
+    words = (word if len(word) <= _LONGEST else f"{word[: _LONGEST // 2]}...{word[-20:]}" for word in message.split())
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(words))
     with suppress(OSError):  # the terminal has gone
         print(f"synperf: {line}", file=sys.stderr)
     return code

@@ -165,7 +165,7 @@ def test_a_single_step_of_words_follows_the_formula(stride):
         (("--steps", "0", "--addresses", "lane"), "steps must be a whole number"),
         (("--addresses", "pitch * lane"), "addresses: no variable named 'pitch'"),
         (("--addresses", "lane - 1"), "addresses: bytes must be from 0 on"),
-        (("--gpu", "mi300x"), "cc: sectors and banks"),
+        (("--gpu", "mi300x"), "gpu: sectors and banks"),
     ],
 )
 def test_bad_input_is_named(arguments, named):

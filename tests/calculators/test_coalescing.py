@@ -209,7 +209,7 @@ def test_many_strides_at_once_are_those_of_one_at_a_time():
         (("--granularity", "64"), "granularity must be 32 or 128, got 64"),
         (("--fetch-bytes", "256"), "fetch_bytes must be 32, 64 or 128"),
         (("--gpu", "h21"), "gpu: no GPU named 'h21'"),
-        (("--gpu", "mi300x"), "cc: sectors and banks are those of NVIDIA's GPUs"),
+        (("--gpu", "mi300x"), "gpu: sectors and banks are those of NVIDIA's GPUs"),
         (("--cc", "9.9"), "cc: no compute capability named '9.9'"),
         (("--cc", "9.0", "--gpu", "h100_sxm"), "cc: 9.0 beside --gpu h100_sxm"),
     ],

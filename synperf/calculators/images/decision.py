@@ -36,7 +36,7 @@ class Target:
             FieldError: one is unknown, or there is not one of GPU and CPU.
         """
         if (self.gpu is None) == (self.cpu is None):
-            raise FieldError("gpu: right would be either a GPU or a CPU, such as avx512")
+            raise FieldError("gpu: right would be either gpu or cpu, such as avx512")
         for field, known in (("cpu", CPUS), ("framework", FRAMEWORKS)):
             name = getattr(self, field)
             if name is not None and name not in known:

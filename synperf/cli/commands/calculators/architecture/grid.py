@@ -30,5 +30,6 @@ def grid(
     as_json: AsJson = False,
 ) -> None:
     axes = [amount_list(f"grid[{at}]", one) or () for at, one in enumerate(grids)]
-    found = calculate(sm_of(gpu, cc, changes), axes, ctas_per_sm=ctas_per_sm)
+    device = sm_of(gpu, cc, changes) if gpu or cc or changes else None
+    found = calculate(device, axes, ctas_per_sm=ctas_per_sm)
     show_drawn(found, report, as_json, svg)

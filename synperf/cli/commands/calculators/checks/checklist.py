@@ -7,17 +7,21 @@ For example: synperf checklist --set block_size=100 --set message_bytes=4096 --s
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .....calculators.checklist import checklist as calculate
+from .....calculators.checklist import fields as known
 from .....calculators.checklist import flat, read_description, template
-from .....errors import FieldError
+from .....errors import FieldError, UnknownNameError, named
 from .....report.calculators import checklist as report
 from ....calculated import show_drawn
 from ....output_options import AsJson, Svg
+
+NOT_WITH = {"with_template": ("description", "fields", "svg", "as_json")}
 
 
 def checklist(
@@ -38,14 +42,22 @@ def checklist(
         raise FieldError(
             "description: none given; right would be a TOML file, or --set FIELD=VALUE; --template prints one"
         )
-    described = {} if description is None else flat(read_description(description))
-    show_drawn(calculate(described | dict(map(_field, fields or ()))), report, as_json, svg)
+    show_drawn(calculate(_described(description, fields or ())), report, as_json, svg)
+
+
+def _described(description: Path | None, fields: Sequence[str]) -> dict[str, Any]:
+    """What the file says, and in its place what the options say."""
+    with named("description"):
+        found = {} if description is None else flat(read_description(description))
+    return found | dict(map(_field, fields))
 
 
 def _field(text: str) -> tuple[str, Any]:
     name, _, value = text.partition("=")
     if not name.strip() or not value.strip():
         raise FieldError(f"set: {text[:40]!r} is not FIELD=VALUE; right would be block_size=128")
+    if name.strip() not in known():
+        raise UnknownNameError(f"set: {UnknownNameError.among('field', name.strip(), known())}")
     return name.strip(), _value(value.strip())
 
 

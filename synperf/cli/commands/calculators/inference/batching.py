@@ -14,8 +14,11 @@ from .....errors import FieldError
 from .....report.calculators import batching as report
 from ....calculated import show_drawn
 from ....named_values import split, whole_number
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 from ....quantities import quantity, quantity_or_none
+
+NOT_WITH = {"arrivals": ("busy",)}
 
 
 def batching(
@@ -30,9 +33,9 @@ def batching(
     as_json: AsJson = False,
 ) -> None:
     sizes = [_size(name, parts) for name, parts in split("batch", batch or (), "32=50ms")]
-    found = calculate(
-        sizes, busy=busy, arrivals_per_s=arrivals, latency_limit_s=quantity_or_none("latency-limit", latency_limit, "s")
-    )
+    limit = quantity_or_none("latency-limit", latency_limit, "s")
+    with as_options(batches="batch", batch_s="batch", arrivals_per_s="arrivals", latency_limit_s="latency-limit"):
+        found = calculate(sizes, busy=busy, arrivals_per_s=arrivals, latency_limit_s=limit)
     show_drawn(found, report, as_json, svg)
 
 

@@ -17,8 +17,21 @@ from .....report.calculators import kv_cache as report
 from ....arguments import one_gpu
 from ....calculated import show_drawn
 from ....named_values import whole_number
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 from ....quantities import quantity
+
+_OPTIONS = {
+    "dtype": "kv-dtype",
+    "total_bytes": "total",
+    "peak_bytes": "peak",
+    "other_bytes": "other",
+    "max_tokens": "max-model-len",
+}
+
+_NUMBERS = ("layers", "kv_heads", "head_dim", "v_head_dim", "heads", "kv_lora_rank", "rope_dim")
+GOES_WITH = {"total gpu": ("utilization", "other", "peak", "max_model_len"), "kv_lora_rank": ("rope_dim",)}
+NOT_WITH = {"model": _NUMBERS, "total": ("gpu",), "kv_lora_rank": ("kv_heads", "head_dim", "v_head_dim", "heads")}
 
 
 def kv_cache(
@@ -45,14 +58,15 @@ def kv_cache(
     svg: Svg = None,
     as_json: AsJson = False,
 ) -> None:
-    found = calculate(
-        _layers(model, layers, kv_heads, head_dim, v_head_dim, heads, kv_lora_rank, rope_dim),
-        dtype=kv_dtype,
-        tp=tp,
-        tokens=tokens,
-        block_tokens=block_tokens,
-        budgets=_budgets(gpu, total, utilization, peak, other, max_model_len),
-    )
+    with as_options(**_OPTIONS):
+        found = calculate(
+            _layers(model, layers, kv_heads, head_dim, v_head_dim, heads, kv_lora_rank, rope_dim),
+            dtype=kv_dtype,
+            tp=tp,
+            tokens=tokens,
+            block_tokens=block_tokens,
+            budgets=_budgets(gpu, total, utilization, peak, other, max_model_len),
+        )
     show_drawn(found, report, as_json, svg)
 
 
@@ -61,10 +75,7 @@ def _layers(
     heads: int | None, kv_lora_rank: int | None, rope_dim: int,
 ) -> tuple[Layers, ...]:  # fmt: skip
     given = {"layers": layers, "kv-heads": kv_heads, "head-dim": head_dim, "kv-lora-rank": kv_lora_rank}
-    named_numbers = [name for name, value in given.items() if value is not None]
     if model is not None:
-        if named_numbers:
-            raise FieldError(f"{named_numbers[0]}: {model[:60]} has its own; give either a model or numbers")
         with named("model"):
             return of_model(of_name(model))
     if layers is not None and kv_lora_rank is not None:
@@ -79,12 +90,11 @@ def _budgets(
     gpu: str | None, total: str | None, utilization: float, peak: str | None, other: str, max_model_len: str | None
 ) -> tuple[Budget, ...]:
     if gpu is None and total is None:
-        if peak is not None or max_model_len is not None:
-            raise FieldError("total: none given; right would be --total SIZE or --gpu NAME, whose memory is the budget")
         return ()
-    if peak is None:
-        raise FieldError("peak: none given; right would be --peak SIZE, what weights and activations take")
     room = one_gpu("gpu", gpu or "").dram_bytes if total is None else quantity("total", total, "B")
+    if peak is None:
+        beside = "gpu" if total is None else "total"
+        raise FieldError(f"peak: none given beside {beside}; right would be --peak SIZE, of weights and activations")
     peaks = [quantity("peak", one, "B") for one in peak.split(",")]
     limits = (
         [None] if max_model_len is None else [whole_number("max-model-len", one) for one in max_model_len.split(",")]

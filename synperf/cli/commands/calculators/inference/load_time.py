@@ -14,8 +14,19 @@ from .....errors import FieldError, named
 from .....hardware.links import link as of_name
 from .....report.calculators import load_time as report
 from ....calculated import show_drawn
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 from ....quantities import quantity, quantity_or_none
+
+_OPTIONS = {
+    "weights_bytes": "bytes",
+    "link_bytes_per_s": "bandwidth",
+    "disk_bytes_per_s": "disk",
+    "host_alloc_s": "host-alloc",
+    "graph_s": "graph",
+    "jit_s_per_kernel": "jit-time",
+    "activations_bytes": "activations",
+}
 
 
 def load_time(
@@ -34,17 +45,18 @@ def load_time(
     svg: Svg = None,
     as_json: AsJson = False,
 ) -> None:
-    found = calculate(
-        weights_bytes=quantity("bytes", bytes_, "B"),
-        link_bytes_per_s=_rate(link, bandwidth),
-        disk_bytes_per_s=quantity_or_none("disk", disk, "B/s"),
-        host_alloc_s=quantity("host-alloc", host_alloc, "s"),
-        graph_s=quantity("graph", graph, "s"),
-        jit_kernels=jit_kernels,
-        jit_s_per_kernel=quantity("jit-time", jit_time, "s"),
-        instances=instances,
-        activations_bytes=quantity("activations", activations, "B"),
-    )
+    with as_options(**_OPTIONS):
+        found = calculate(
+            weights_bytes=quantity("bytes", bytes_, "B"),
+            link_bytes_per_s=_rate(link, bandwidth),
+            disk_bytes_per_s=quantity_or_none("disk", disk, "B/s"),
+            host_alloc_s=quantity("host-alloc", host_alloc, "s"),
+            graph_s=quantity("graph", graph, "s"),
+            jit_kernels=jit_kernels,
+            jit_s_per_kernel=quantity("jit-time", jit_time, "s"),
+            instances=instances,
+            activations_bytes=quantity("activations", activations, "B"),
+        )
     show_drawn(found, report, as_json, svg)
 
 

@@ -15,6 +15,7 @@ from .....errors import FieldError
 from .....report.calculators import preprocess as report
 from ....calculated import show_drawn
 from ....named_values import split, whole_number
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 from ....quantities import quantity
 
@@ -32,7 +33,9 @@ def preprocess(
     as_json: AsJson = False,
 ) -> None:
     stages = [_stage(name, parts) for name, parts in split("stage", stage or (), _RIGHT)]
-    show_drawn(calculate(stages, rate_per_s=rate, cache_hits=cache_hits), report, as_json, svg)
+    with as_options(rate_per_s="rate", latency_s="stage: the time", workers="stage: workers", stages="stage"):
+        found = calculate(stages, rate_per_s=rate, cache_hits=cache_hits)
+    show_drawn(found, report, as_json, svg)
 
 
 def _stage(name: str, parts: list[str]) -> Stage:

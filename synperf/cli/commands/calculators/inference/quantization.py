@@ -21,6 +21,11 @@ from ....calculated import show_drawn
 from ....output_options import AsJson, Svg
 from ....quantities import quantity
 
+GOES_WITH = {
+    "tensor": ("name", "format", "scheme", "group", "axis", "percentile"),
+    "after": ("gpu", "changes", "before", "parameters", "model"),
+}
+
 
 def quantization(
     gpu: GpuName = None,

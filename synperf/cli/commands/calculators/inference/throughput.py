@@ -13,6 +13,7 @@ import typer
 from .....calculators.throughput import throughput as calculate
 from .....report.calculators import throughput as report
 from ....calculated import show_drawn
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 
 
@@ -28,14 +29,15 @@ def throughput(
     svg: Svg = None,
     as_json: AsJson = False,
 ) -> None:
-    found = calculate(
-        requests=requests,
-        duration_s=duration_s,
-        output_tokens=output_tokens,
-        mean_ttft_s=mean_ttft_ms / 1e3,
-        mean_tpot_s=mean_tpot_ms / 1e3,
-        input_tokens=input_tokens,
-        tokens_per_s=tokens_per_s,
-        max_concurrency=max_concurrency,
-    )
+    with as_options(mean_ttft_s="mean-ttft-ms", mean_tpot_s="mean-tpot-ms"):
+        found = calculate(
+            requests=requests,
+            duration_s=duration_s,
+            output_tokens=output_tokens,
+            mean_ttft_s=mean_ttft_ms / 1e3,
+            mean_tpot_s=mean_tpot_ms / 1e3,
+            input_tokens=input_tokens,
+            tokens_per_s=tokens_per_s,
+            max_concurrency=max_concurrency,
+        )
     show_drawn(found, report, as_json, svg)

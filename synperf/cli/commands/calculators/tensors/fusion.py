@@ -17,8 +17,12 @@ from .....report.calculators import fusion as report
 from ....arguments import Changes, GpuName, device
 from ....calculated import show_drawn
 from ....number_lists import numbers
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 from ....quantities import quantity_or_none
+
+GOES_WITH = {"tiles": ("slots",), "registers": ("threads", "shared_bytes", "registers_after")}
+NOT_WITH = {"tiles": ("elements", "dtype", "head_time", "threads", "registers", "registers_after", "shared_bytes")}
 
 
 def fusion(
@@ -57,15 +61,17 @@ def fusion(
         room = slots if found_on is None or slots is not None else found_on.num_sms
         show_drawn(horizontal_fusion(numbers("tiles", tiles), slots=room), report, as_json, svg)  # type: ignore[arg-type]
         return
-    found = calculate(
-        [one.strip() for one in (chain or "").split(",")],
-        elements=elements,
-        dtype=dtype,
-        gpu=found_on,
-        head_s=quantity_or_none("head-time", head_time, "s"),
-        threads=threads,
-        registers=registers,
-        registers_after=registers_after,
-        shared_bytes=shared_bytes,
-    )
+    head_s = quantity_or_none("head-time", head_time, "s")
+    with as_options(head_s="head-time"):
+        found = calculate(
+            [one.strip() for one in (chain or "").split(",")],
+            elements=elements,
+            dtype=dtype,
+            gpu=found_on,
+            head_s=head_s,
+            threads=threads,
+            registers=registers,
+            registers_after=registers_after,
+            shared_bytes=shared_bytes,
+        )
     show_drawn(found, report, as_json, svg)

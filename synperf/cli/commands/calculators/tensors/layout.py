@@ -16,6 +16,7 @@ from .....report.calculators import layout as report
 from .....units import parse_quantity
 from ....arguments import one_gpu
 from ....calculated import show_drawn
+from ....option_names import as_options
 from ....output_options import AsJson, Svg
 
 _FRAMEWORK = "pytorch, onnx, tensorflow or jax, whose layout images are in"
@@ -44,23 +45,24 @@ def layout(
 ) -> None:
     with named("gain"):
         gain_s = None if gain is None else parse_quantity(gain, "s")
-    found = calculate(
-        batch=batch,
-        channels=channels,
-        height=height,
-        width=width,
-        dtype=dtype,
-        gpu=None if gpu is None else one_gpu("gpu", gpu),
-        cpu=cpu,
-        source=source,
-        target=target,
-        block=block,
-        point=_point(at),
-        gain_s=gain_s,
-        uses=uses,
-        framework=framework,
-        depthwise_share=depthwise_share,
-    )
+    with as_options(source="layout", target="to", point="at"):
+        found = calculate(
+            batch=batch,
+            channels=channels,
+            height=height,
+            width=width,
+            dtype=dtype,
+            gpu=None if gpu is None else one_gpu("gpu", gpu),
+            cpu=cpu,
+            source=source,
+            target=target,
+            block=block,
+            point=_point(at),
+            gain_s=gain_s,
+            uses=uses,
+            framework=framework,
+            depthwise_share=depthwise_share,
+        )
     show_drawn(found, report, as_json, svg)
 
 

@@ -25,6 +25,8 @@ from ....output_options import AsJson, Svg
 _OP = "a family of `synperf kernels`, or rnn gru lstm conv1d conv3d conv_transpose batchnorm pool; may be repeated"
 _ACHIEVED = "FLOP/s that were measured, e.g. 75TFLOP/s; once for each operator"
 
+GOES_WITH = {"flop moved": ("dtype",)}
+
 
 def roofline(
     fields: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="fields of every --op")] = None,

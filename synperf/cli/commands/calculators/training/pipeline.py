@@ -23,6 +23,13 @@ from ....quantities import amount_list, amounts
 
 _MOST_LAYERS = 65_536  # that are counted; a partition says itself how many it takes
 
+_OF_LAYERS = (
+    "embedding_cost", "head_cost", "layer_bytes", "embedding_bytes", "head_bytes", "activation_bytes", "adam",
+    "memory_bytes", "gpu", "split",
+)  # fmt: skip
+GOES_WITH = {"layers layer_costs": _OF_LAYERS}
+NOT_WITH = {"memory_bytes": ("gpu",)}
+
 
 def pipeline(
     stages: Annotated[int, typer.Option(metavar="N", help="that share the layers")],

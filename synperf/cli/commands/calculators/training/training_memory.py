@@ -20,6 +20,8 @@ from ....calculated import show_drawn
 from ....output_options import AsJson, Svg
 from ....quantities import amounts
 
+GOES_WITH = {"layers": ("sequence_parallel", "recompute", "flash")}
+
 
 def training_memory(
     parameters: Annotated[str, typer.Option(metavar="N", help="of the model, e.g. 7e9")],

@@ -25,6 +25,9 @@ from ....quantities import amounts
 
 _Time = Annotated[str | None, typer.Option(metavar="TIME", help="of a step")]
 
+GOES_WITH = {"layers hidden seq": ("full_attention",), "gpu": ("dtype",)}
+NOT_WITH = {"peak": ("gpu", "dtype")}
+
 
 def training_step(
     parameters: Annotated[str | None, typer.Option(metavar="N", help="of the model, e.g. 7e9")] = None,
