@@ -23,7 +23,7 @@ class UnknownNameError(PerfError):
         from difflib import get_close_matches  # slow to import, and only an error needs it
 
         names = sorted(known)
-        near = get_close_matches(given.lower(), names, n=3, cutoff=0.5)
+        near = get_close_matches(str(given).lower(), names, n=3, cutoff=0.5)
         hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names) or 'none'}"
         return cls(f"no {kind} named {given!r}; {hint}")
 

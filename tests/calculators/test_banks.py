@@ -68,6 +68,13 @@ def test_rows_of_fragments_must_begin_in_different_groups_of_banks(pitch, pad, f
     assert banks(ldmatrix=4, element_bytes=2, rows=64, pitch=pitch + pad).degree == 1
 
 
+def test_rows_of_wide_accesses_are_padded_by_one_of_them():
+    found = banks(vector=4, rows=32, pitch=128)
+    assert (found.wavefronts, found.minimum_wavefronts) == (32, 4)
+    assert (found.padding.pad, found.padding.wavefronts) == (4, 4)  # 4 words, the 16 bytes of one access
+    assert banks(vector=4, rows=32, pitch=132).wavefronts == 4
+
+
 def test_fragments_of_fewer_matrices_take_fewer_phases():
     assert [banks(ldmatrix=n, element_bytes=2, pitch=72).wavefronts for n in (1, 2, 4)] == [1, 2, 4]
 

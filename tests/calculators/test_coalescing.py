@@ -109,6 +109,12 @@ def test_a_store_says_which_sectors_it_writes_in_part():
     assert any("written in part" in one for one in found.why)
 
 
+def test_a_store_is_advised_to_store_otherwise():
+    store, load = (coalescing(addresses="4 * (warp + 32 * lane)", warps=32, store=store) for store in (True, False))
+    assert store.advice[0].startswith("store the same bytes side by side, through shared memory")
+    assert load.advice[0].startswith("read the same bytes side by side, through shared memory")
+
+
 @pytest.mark.parametrize(("fetch", "dram"), [(32, 1024), (64, 2048), (128, 4096)])
 def test_l2_fetches_more_than_a_sector(fetch, dram):
     assert coalescing(stride=32, fetch_bytes=fetch).dram_bytes == dram

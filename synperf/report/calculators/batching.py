@@ -55,4 +55,5 @@ def _known(one: Batch) -> dict[str, Any]:
 def _row(one: Batch, is_best: bool) -> tuple[str, ...]:
     times = ("" if value is None else format_time(value) for value in (one.forming_s, one.queue_s, one.latency_s))
     rates = (number(one.throughput_per_s), format_percent(one.busy), number(one.rate_per_s))
-    return (str(one.batch), format_time(one.batch_s), *rates, *times, "best" if is_best else "")
+    word = "best" if is_best else "overload" if one.overloaded else ""
+    return (str(one.batch), format_time(one.batch_s), *rates, *times, word)

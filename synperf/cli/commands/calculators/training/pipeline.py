@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
+from .....calculators.amounts import count
 from .....calculators.pipeline import pipeline as calculate
 from .....calculators.pipeline_partition import Layers
 from .....calculators.pipeline_schedules import ONE_F_ONE_B, names
 from .....calculators.pipeline_setup import Setup
 from .....errors import FieldError
-from .....kernels.fields import whole
 from .....report.calculators import pipeline as report
 from ....arguments import GpuName, one_gpu
 from ....calculated import show_drawn
@@ -89,5 +89,5 @@ def _costs(layers: int | None, layer_costs: str | None) -> tuple[float, ...] | N
     if layers is not None and layer_costs is not None:
         raise FieldError("layer_costs is given beside layers; right would be one of them")
     if layers is not None:
-        return (1.0,) * int(whole("layers", layers, _MOST_LAYERS))
+        return (1.0,) * count("layers", layers, _MOST_LAYERS)
     return amount_list("layer_costs", layer_costs)
