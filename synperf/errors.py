@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+_MOST_NAMED = 64  # of names that are known: more are no help
+
 
 class PerfError(Exception):
     """What the user can mend: the command line prints it as one line and exits with 2."""
@@ -24,7 +26,9 @@ class UnknownNameError(PerfError):
 
         names = sorted(known)
         near = get_close_matches(str(given).lower(), names, n=3, cutoff=0.5)
-        hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names) or 'none'}"
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        known_names = f"{', '.join(names[:_MOST_NAMED]) or 'none'}{more}"
+        hint = f"nearest: {', '.join(near)}" if near else f"known: {known_names}"
         return cls(f"no {kind} named {given!r}; {hint}")
 
 

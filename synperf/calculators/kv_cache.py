@@ -166,8 +166,8 @@ def _room(budget: Budget, block_bytes: float, block_tokens: int) -> Room:
     positive(total_bytes=budget.total_bytes)
     share(utilization=budget.utilization)
     not_negative(peak_bytes=budget.peak_bytes, other_bytes=budget.other_bytes)
-    left = budget.utilization * budget.total_bytes - budget.peak_bytes - budget.other_bytes
-    blocks = int(max(left, 0.0) / block_bytes) if block_bytes else 0
+    left = max(budget.utilization * budget.total_bytes - budget.peak_bytes - budget.other_bytes, 0.0)
+    blocks = int(left / block_bytes) if block_bytes else 0
     asked = None if budget.max_tokens is None else extent("max_tokens", budget.max_tokens)
     return Room(
         kv_bytes=left,
