@@ -8,7 +8,7 @@ format, and says so. The interval is what held-out rows of the same regime sprea
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
@@ -26,8 +26,8 @@ from ..hardware.makers import maker
 from ..hardware.rates import rates as rates_of
 from ..hardware.twins import kin
 from ..kernels import KernelFamily
-from ..kernels.base import take, values_of
-from ..kernels.dispatch import PLAIN, measured_as, resolve
+from ..kernels.base import of_engine, take, values_of
+from ..kernels.dispatch import PLAIN, engine_of_rows, measured_as, resolve
 from ..numeric import Number, maximum, minimum
 from ..version import VERSION
 from .analytical import LIMITERS, slowest
@@ -106,6 +106,18 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
     return _wanted(kind, gpu, call.dtype, kind.math(call), call.engine, call.kernel, name)
+
+
+def as_in_rows(kind: KernelFamily, call: Any, gpu: GPU, measured: Collection[str]) -> Any:
+    """The call under the one engine that rows of a user's own are of, where nothing else says which."""
+    found = engine_of_rows(kind.name, call.dtype, gpu.compute_capability, call.engine, measured)
+    return call if found is call.engine else of_engine(call, found)
+
+
+def engines_of(weights: Weights, dtype: DType) -> frozenset[str]:
+    """Engines whose rows the networks for a format were trained on."""
+    groups = {group for card in weights.card.networks if dtype in card.dtypes for group in card.groups}
+    return frozenset(group.split(".")[-2] for group in groups if "*" not in group)
 
 
 @lru_cache(maxsize=4096)
@@ -401,8 +413,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     general network, where GPUs of its kind or of several others ran the kernel, and last the middle of all kernels
     there, in families that have one: a kernel may behave on one kind of GPU as on no other.
     """
-    if want.engine == PLAIN:  # no engine: the analytical estimate by definition
-        return None
+    if want.engine == PLAIN and PLAIN not in engines_of(weights, want.dtype):
+        return None  # no engine: the analytical estimate by definition, but for rows of a user's own without one
     pairs, served = _serving(weights, want)
     want, renamed = _as_measured(pairs, want)
     gpu, ridge, dtype, engine, kernel, *_ = want

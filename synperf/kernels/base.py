@@ -207,6 +207,14 @@ def take(call: Any, rows: slice | np.ndarray) -> Any:
     return part
 
 
+def of_engine(call: Any, engine: str) -> Any:
+    """The call under an engine, without checking it again."""
+    named = object.__new__(type(call))
+    for name in call.__dataclass_fields__:
+        object.__setattr__(named, name, engine if name == "engine" else getattr(call, name))
+    return named
+
+
 def widened(call: Any, size: int, names: tuple[str, ...]) -> Any:
     """The call with the named fields as float64 columns of `size` calls, without checking them again."""
     wide = object.__new__(type(call))

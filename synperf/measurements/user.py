@@ -15,7 +15,7 @@ from ..errors import FieldError, FileFormatError, PerfError
 from ..hardware import GPU, DType
 from ..hardware.fields import show
 from ..kernels import KernelFamily
-from ..kernels.dispatch import resolve
+from ..kernels.dispatch import measured_engine, resolve
 from ..kernels.fields import MAX_EXTENT, dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
@@ -254,6 +254,8 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
         gpu.math_pipe(dtype)
     asked = [cells[name] or getattr(given, name) for name in ("engine", "kernel")]
     names = [name_of(name, text) if text else None for name, text in zip(("engine", "kernel"), asked, strict=True)]
+    if names == [None, None] and not kind.is_own:
+        names[0] = measured_engine(kind.name, dtype, gpu.compute_capability)
     engine, kernel = resolve(kind.name, dtype, gpu.compute_capability, *names)
     version, kernel_source = cells["version"] or UNKNOWN, asked[1] or kernel
     values = [str(value) if isinstance(value, str) else value for value in own.values()]
