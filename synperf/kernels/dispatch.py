@@ -39,7 +39,7 @@ def default_engine(family: str, dtype: DType, compute_capability: str) -> str:
 def engine_of_rows(
     family: str, dtype: DType, compute_capability: str, engine: str | None, measured: Collection[str]
 ) -> str | None:
-    """The engine of a call that names none, on a GPU where none is known, by a user's rows: theirs, if they are of one."""
+    """The engine of a call that names none, on a GPU where none is known, by a user's rows: theirs, if one."""
     is_open = engine is None and default_engine(family, dtype, compute_capability) == PLAIN
     return next(iter(measured)) if is_open and len(measured) == 1 else engine
 
