@@ -204,7 +204,7 @@ def test_without_torch_or_polars_the_sentence_names_the_extra(missing, out):
     [
         (("gem",), "no family to collect named 'gem'; nearest: gemm"),
         (("gemm", "q=1"), "gemm: no field named 'q'; known: batch, k, m, n"),
-        (("gemm", "m=0"), "gemm: m must be a whole number from 1, got '0'"),
+        (("gemm", "m=0"), "gemm: m must be a whole number from 1 to 2147483647, got '0'"),
         (("rope", "dim=3"), "rope: no values that are given go together; right would be an even dim"),
         (("gemm", "--minutes", "nan"), "minutes must be above 0"),
         (("gemm", "--dtype", "fp99"), "dtype must be one of"),
