@@ -275,7 +275,7 @@ def test_rows_of_another_makers_gpu_answer_where_no_engine_is_named(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     kept = rows().take((rows().gpu == "l40s") & ~rows().is_test)
     sizes = zip(*(kept.fields[name].astype(int) for name in "mnk"), 1e6 * kept.time_s, strict=True)
-    with open("mine.csv", "w", newline="") as file:
+    with (tmp_path / "mine.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["m", "n", "k", "time_us", "engine"], *((*size, engine or "") for size in sizes)])
     seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--gpu", "mi300x", "--out", "m.safetensors")
     assert seen.code == 0, seen.err

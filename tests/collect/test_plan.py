@@ -98,7 +98,9 @@ def test_what_does_not_fit_the_memory_is_counted(cpu):
     assert plan.skipped == {"gemm: do not fit the memory": 1}
 
 
-@pytest.mark.parametrize("words", [("gemm", "m=2147483647", "n=2147483647", "k=2147483647"), ("copy", "rows=2147483647")])
+@pytest.mark.parametrize(
+    "words", [("gemm", "m=2147483647", "n=2147483647", "k=2147483647"), ("copy", "rows=2147483647")]
+)
 def test_what_no_memory_holds_is_counted_and_never_tried(cpu, words):
     with pytest.raises(FieldError, match=rf"no call can be timed \({words[0]}: do not fit the memory: \d+"):
         make_plan(request(*words), cpu)

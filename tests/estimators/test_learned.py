@@ -211,7 +211,8 @@ def test_the_interval_of_a_balance_beside_the_measured_ones_reaches_to_the_analy
     calls = Gemm(m=m, n=4096, k=4096)
     found, parts = predict(calls, "rtx_5090"), predict(calls, "rtx_5090", origin="analytical")
     assert found.origin == "learned"
-    assert (found.low_s <= parts.time_s).all() and (parts.time_s <= found.high_s).all()
+    assert (found.low_s <= parts.time_s).all()
+    assert (parts.time_s <= found.high_s).all()
     assert any("the interval reaches to the analytical time" in said for said in found.assumptions)
     one = predict(Gemm(m=16, n=4096, k=4096), "rtx_5090")
     assert (one.low_s, one.high_s) == pytest.approx((found.low_s[1], found.high_s[1]), rel=1e-5)
