@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping
 from math import log2
 from typing import Any
 
-from ..collectives.algorithms import steps, wire_share
 from ..units import counted, format_percent, format_quantity, format_time
 from .facts import Facts, share
-from .finding import told
+from .finding import named, told
 from .geometry import Geometry
 from .kernels import Kernel
 from .operators import Operator
@@ -62,7 +61,7 @@ def block_size(facts: Facts, item: Mapping[str, Any]) -> Seen:
     """Share of kernel time in blocks that fill no whole number of warps."""
     part = share(facts.geometry, _shape_time, lambda one: bool(one.threads % one.warp_size))
     worst = next((one for one in facts.geometry if one.threads % one.warp_size), None)
-    such = f" ({worst.name}: {worst.threads} threads)" if worst else ""
+    such = f" ({named(worst.name)}: {worst.threads} threads)" if worst else ""
     return _at_most(part, f"of kernel time is in blocks that fill no whole number of warps{such}", item, _NO_GEOMETRY)
 
 
@@ -181,6 +180,8 @@ def overlap(facts: Facts, item: Mapping[str, Any]) -> Seen:
 
 def message_times(size: float, ranks: int, alpha_s: float, bytes_per_s: float) -> tuple[float, float]:
     """Seconds of an all-reduce on a ring, and on a tree each of whose hops sends all of it: alpha-beta model."""
+    from ..collectives.algorithms import steps, wire_share  # brings kernels along, and most traces have no use for it
+
     ring, _ = steps(_ALL_REDUCE, "ring", ranks, 1)
     hops = 2 * log2(ranks)
     wire = wire_share(_ALL_REDUCE, "ring", ranks)
@@ -252,7 +253,7 @@ def cold_operators(facts: Facts, item: Mapping[str, Any]) -> Seen:
     most = max(facts.kernels, key=_kernel_time, default=None)
     part = most.total_ns / whole if most and whole else None
     name = most.name if most else ""
-    return _at_least(part, f"of kernel time is in {name}", item, "no kernels in the trace")
+    return _at_least(part, f"of kernel time is in {named(name)}", item, "no kernels in the trace")
 
 
 LOOKS: Mapping[str, Look] = {

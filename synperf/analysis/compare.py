@@ -7,12 +7,13 @@ more than they differ are told as inconclusive. Differences are of the means ove
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
 
 from ..errors import FieldError
+from ..light_classes import dataclass
 from ..traces import Progress
 from ..traces.events import Caution, Trace
 from . import rank_sum

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..light_classes import dataclass
 from ..units import format_time
 
 _NS = 1e-9
+_LETTERS = 60  # of a name that is shown: those of C++ templates go on for hundreds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,11 @@ class Finding:
 def told(time_ns: int) -> str:
     """A time in words, as evidence has it: four digits."""
     return format_time(time_ns * _NS, 4)
+
+
+def named(name: str) -> str:
+    """A name as evidence and text have it: the rest of a long one is cut off."""
+    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
 
 
 def drawn_together(findings: Iterable[Finding]) -> tuple[Finding, ...]:

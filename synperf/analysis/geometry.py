@@ -6,18 +6,18 @@ memory; `recorded_occupancy` is the profiler's own estimate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, isnan
 
 import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU
+from ..light_classes import dataclass
 from ..scheduling.occupancy import Occupancy, occupancy
-from ..traces.events import Kind, Trace, aligned
+from ..traces.events import Kind, Trace, aligned, distinct
 from ..units import counted, format_percent
 from .classify import collectives
-from .finding import Finding, told
+from .finding import Finding, named, told
 from .gpu_of import Known
 
 _WARP = 32  # threads, of every GPU of NVIDIA: others do not record geometry in full
@@ -60,7 +60,7 @@ class Geometry:
 
 def devices(trace: Trace) -> list[int]:
     """Devices that have kernels, with a time or without one."""
-    found: list[int] = np.unique(trace.events.device[trace.events.of(Kind.KERNEL, Kind.UNTIMED)]).tolist()
+    found: list[int] = distinct(trace.events.device[trace.events.of(Kind.KERNEL, Kind.UNTIMED)]).tolist()
     return found
 
 
@@ -152,7 +152,7 @@ def findings(found: tuple[Geometry, ...], span_ns: int) -> list[Finding]:
         Finding(
             title="Grids are smaller than the GPU",
             evidence=f"{counted(sum(one.count for one in small), 'kernel')} with fewer CTAs than SMs take {told(time)},"
-            f" {format_percent(time / span_ns)} of the span; most in {most.name}, {counted(most.blocks, 'CTA')}",
+            f" {format_percent(time / span_ns)} of the span; most in {named(most.name)}, {counted(most.blocks, 'CTA')}",
             advice="Raise the batch size, split the work finer (split-K, smaller tiles), or run independent kernels on"
             " streams beside each other.",
             saving_ns=saving,

@@ -28,6 +28,16 @@ def _advice() -> dict[str, dict[str, dict[str, str]]]:
         return tomllib.load(file)
 
 
+def stall_advice() -> dict[str, dict[str, str]]:
+    """What each stall reason means and what to do about it."""
+    return _advice()["stall"]
+
+
+def is_starved(one: Scheduler) -> bool:
+    """Whether a scheduler has cycles in which none of its warps can issue."""
+    return one.eligible < _ELIGIBLE
+
+
 def drawn(found: Counters) -> Iterator[Finding]:
     """The findings of a kernel, the broadest first."""
     yield from _of_speed(found.speed)
@@ -60,7 +70,7 @@ def _of_speed(speed: Speed | None) -> Iterator[Finding]:
 
 
 def _of_scheduler(one: Scheduler | None) -> Iterator[Finding]:
-    if one is not None and one.eligible < _ELIGIBLE:
+    if one is not None and is_starved(one):
         parts = [(one.active, "active"), (one.eligible, "eligible"), (one.issued, "issued")]
         warps = ", ".join(f"{value:.3g} {name}" for value, name in parts if value is not None)
         yield Finding(
@@ -75,7 +85,7 @@ def _of_stalls(stalls: tuple[Stall, ...], one: Scheduler | None) -> Iterator[Fin
     if one is not None and (one.issued or 0.0) >= _HIGH:
         return
     for stall in stalls:
-        known = _advice()["stall"].get(stall.reason)
+        known = stall_advice().get(stall.reason)
         if stall.share >= _STALL and known:
             yield Finding(
                 title=f"Warps stall: {known['means']}", advice=known["advice"],
@@ -126,7 +136,7 @@ def _of_occupancy(one: Occupancy | None, scheduling: Scheduler | None) -> Iterat
     """Low occupancy matters only where schedulers lack warps, as far as that is known."""
     if one is None:
         return
-    starved = scheduling is None or scheduling.eligible < _ELIGIBLE
+    starved = scheduling is None or is_starved(scheduling)
     if one.theoretical is not None and one.theoretical < 1 and one.limiters and starved:
         limits = ", ".join(f"{name} {limit}" for name, limit in one.limits.items())
         yield Finding(

@@ -6,11 +6,11 @@ nvprof collects no metrics from compute capability 7.5 on and does not run from 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ..errors import UnknownNameError
+from ..light_classes import dataclass
 from ..traces.records.ncu_csv import KernelProfile
 
 _FILE = Path(__file__).parent / "ncu_metrics.toml"

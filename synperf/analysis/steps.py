@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Column, Events, Kind, Trace, distinct
 from .intervals import Intervals
 from .work import Work, devices
@@ -32,6 +32,7 @@ _MARKS = (
 _OPTIMIZER = re.compile(r"^Optimizer\.step#")
 _ENOUGH = 3  # steps from which a median is taken, and repetitions that make a pattern
 _EVEN = 0.05  # relative spread of the distances of kernels that come once a step
+_ROUNDED_NS = 1000  # starts and durations in whole µs: a step may seem to begin before the last one ends
 _SLOW_MADS = 3.0  # robust standard deviations above the median: 1 in 700 if they were normal
 _MAD_TO_DEVIATION = 1.4826  # of a normal distribution
 _SLOW_SHARE = 0.05  # and at least that much above the median
@@ -89,8 +90,9 @@ def _by_mark(pattern: re.Pattern[str]) -> Callable[[Events], Found]:
         rows = rows[events.named(pattern.search)[rows]]
         if not len(rows):
             return _NONE
-        end = np.maximum.accumulate(events.end_ns(rows))
-        rows = rows[np.concatenate(([True], events.start_ns[rows][1:] >= end[:-1]))]
+        start, end = events.start_ns[rows], events.end_ns(rows)
+        before = np.maximum.accumulate(end)[:-1]
+        rows = rows[np.concatenate(([True], (start[1:] >= before - _ROUNDED_NS) & (end[1:] > before)))]
         return [events.text(row) for row in rows.tolist()], events.start_ns[rows], events.end_ns(rows)
 
     return find

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
+from ..light_classes import dataclass
 from ..traces.events import Caution, Column, Device, Kind, Trace
 from . import collectives, copies, diagnosis, gaps, geometry, launches, operators, plausible
 from .checklist import Check, checklist
@@ -217,8 +218,12 @@ def _unseen(
     for trace in without:
         yield Unseen(question="what the GPU did", reason=f"{trace.source}: {_why_empty(trace)}")
     yield from _unseen_work(found)
+    if found.gaps and not any(_has_stacks(trace) for trace in traces):
+        yield Unseen(question="Python in gaps", reason="no stacks were recorded; right would be with_stack=True")
     if not stepped:
         yield Unseen(question="steps", reason="no marks of steps, and no kernels that repeat evenly")
+    if together is not None and not any(one.bytes for one in together.collectives):
+        yield Unseen(question="bandwidth of collectives", reason="the traces do not say what they moved")
     if together is None and (len(traces) > 1 or any(one.collectives for one in found.overlaps)):
         yield Unseen(question="collectives across ranks", reason=_why_alone(traces))
 
@@ -241,6 +246,11 @@ def _unseen_work(found: _Devices) -> Iterator[Unseen]:
         if not one.holders and not one.is_host and one.changes:
             yield Unseen(question="which operators hold memory", reason="allocations have no addresses in this trace")
             return
+
+
+def _has_stacks(trace: Trace) -> bool:
+    """Whether frames of Python are in the file, or it is of a format that has none."""
+    return trace.format != "kineto" or len(trace.events.of(Kind.PYTHON)) > 0
 
 
 def _why_empty(trace: Trace) -> str:

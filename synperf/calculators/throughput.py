@@ -22,7 +22,7 @@ class Throughput:
     `mean_latency_s` follows from the times to the first token and between tokens, `mean_concurrency` from it and the
     rate of requests. `tokens_per_s` is the sum over all requests in flight, `tokens_per_s_per_user` what one of them
     sees after its first token. `consistent` says whether one is the other times the concurrency, the wait for first
-    tokens aside, and what else was given agrees; `findings` are what does not, and the sentence that joins the figures.
+    tokens aside, and what else was given agrees; `why` joins the figures, `findings` are those that do not agree.
     """
 
     mean_output_tokens: float
@@ -33,6 +33,7 @@ class Throughput:
     tokens_per_s_per_user: float
     input_tokens_per_s: float | None
     consistent: bool
+    why: tuple[str, ...]
     findings: tuple[str, ...]
 
 
@@ -74,7 +75,8 @@ def throughput(
         tokens_per_s_per_user=1 / mean_tpot_s,
         input_tokens_per_s=None if input_tokens is None else _count("input_tokens", input_tokens) / duration_s,
         consistent=not findings,
-        findings=(said, *findings),
+        why=(said,),
+        findings=tuple(findings),
     )
 
 

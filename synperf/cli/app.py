@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from .stop import install, word
 
 MISUSE, BUG, BROKEN_PIPE = 2, 70, 141  # 70 is EX_SOFTWARE, 141 is 128 + SIGPIPE
 _FOLDER = Path(__file__).parent / "commands"
+_CALCULATORS = _FOLDER / "calculators"
 
 
 def main() -> None:
@@ -84,27 +85,48 @@ def _of_files_alone(name: str) -> Any:
 
 def names() -> tuple[str, ...]:
     """Every command, by its file in `commands/`; `_` in the file's name is `-` in the command's."""
-    return tuple(sorted(path.stem.replace("_", "-") for path in _FOLDER.glob("[!_]*.py")))
+    return tuple(sorted((*_in(_FOLDER), *calculators())))
+
+
+def calculators() -> tuple[str, ...]:
+    """The commands that answer by a formula, which have a folder of their own."""
+    return _in(_CALCULATORS)
+
+
+def module(name: str) -> str:
+    """Where the function of a command is, as a path below `commands/` with dots."""
+    stem = name.replace("-", "_")
+    return f"{_CALCULATORS.name}.{stem}" if name in calculators() else stem
+
+
+def _in(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("[!_]*.py")))
 
 
 def summary(name: str) -> str:
     """The first sentence of a command's docstring, read without importing it."""
     import ast  # only help needs it
 
-    source = (_FOLDER / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
+    source = (_FOLDER / f"{module(name).replace('.', '/')}.py").read_text(encoding="utf-8")
     docstring = ast.get_docstring(ast.parse(source)) or ""
     return docstring.partition("\n")[0]
 
 
 def overview() -> str:
     """What `synperf --help` prints."""
-    width = max(map(len, names()))
-    listed = "\n".join(f"  {name.ljust(width)}  {summary(name)}" for name in names())
+    others = [name for name in names() if name not in calculators()]
     return (
         "Usage: synperf COMMAND [ARGUMENTS]\n\nHow long GPU work takes and why.\n\n"
-        f"Commands:\n{listed}\n\nOptions:\n  --version  the version\n  --help     this text\n\n"
+        f"Commands:\n{_listed(others)}\n\n"
+        f"Calculators, by formula:\n{_listed(calculators())}\n\n"
+        "Options:\n  --version  the version\n  --help     this text\n\n"
         "synperf COMMAND --help tells the arguments of one."
     )
+
+
+def _listed(some: Iterable[str]) -> str:
+    width = max(map(len, names()))
+    return "\n".join(f"  {name.ljust(width)}  {summary(name)}" for name in some)
 
 
 def _bug(error: Exception) -> str:

@@ -7,3 +7,4 @@ from typing import Annotated
 import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+Svg = Annotated[str | None, typer.Option(metavar="FILE", help="draw it")]

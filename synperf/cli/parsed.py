@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from ..errors import FieldError, PerfError
+from .app import module
 
 
 class UsageError(PerfError):
@@ -53,10 +54,9 @@ def _check_once(called: Any, context: Any, arguments: list[str]) -> None:
 
 def function(name: str) -> Any:
     """The function of a command: it has the name of its module, whose docstring is the help."""
-    stem = name.replace("-", "_")
-    module = import_module(f"{__package__}.commands.{stem}")
-    found = getattr(module, stem)
-    found.__doc__ = found.__doc__ or module.__doc__
+    home = import_module(f"{__package__}.commands.{module(name)}")
+    found = getattr(home, name.replace("-", "_"))
+    found.__doc__ = found.__doc__ or home.__doc__
     return found
 
 

@@ -31,22 +31,22 @@ def pipelined_broadcast_s(size: Number, ranks: int, alpha_s: float, rate: float)
 
 def tree_all_reduce_s(size: Number, ranks: int, alpha_s: float, rate: float) -> Number:
     """Up and down a binomial tree, the whole buffer in every step."""
-    return 2 * _levels(ranks) * (alpha_s + size / rate)
+    return 2 * tree_levels(ranks) * (alpha_s + size / rate)
 
 
 def recursive_doubling_s(size: Number, ranks: int, alpha_s: float, rate: float) -> Number:
     """All-reduce in which pairs exchange the whole buffer, at twice the distance in every step."""
-    return _levels(ranks) * (alpha_s + size / rate)
+    return tree_levels(ranks) * (alpha_s + size / rate)
 
 
 def halving_doubling_s(size: Number, ranks: int, alpha_s: float, rate: float) -> Number:
     """All-reduce in which pairs exchange half of what is left, then all doubles again; `ranks` are a power of two."""
-    return 2 * _levels(ranks) * alpha_s + 2 * (ranks - 1) / ranks * size / rate
+    return 2 * tree_levels(ranks) * alpha_s + 2 * (ranks - 1) / ranks * size / rate
 
 
 def double_tree_all_reduce_s(size: Number, ranks: int, alpha_s: float, rate: float) -> Number:
     """Up and down two binary trees that share the buffer, in pieces."""
-    return 2 * _levels(ranks) * alpha_s + 2 * size / rate
+    return 2 * tree_levels(ranks) * alpha_s + 2 * size / rate
 
 
 def hierarchical_all_reduce_s(
@@ -62,14 +62,15 @@ def hierarchical_all_reduce_s(
 
 def crossover_bytes(ranks: int, alpha_s: float, rate: float) -> float:
     """The size above which a ring is faster than an unpipelined tree."""
-    levels = log2(ranks)
+    levels = tree_levels(ranks)
     return (2 * (ranks - 1) - 2 * levels) * alpha_s * rate / (2 * levels - 2 * (ranks - 1) / ranks)
 
 
 def crossover_pipelined_bytes(ranks: int, alpha_s: float, rate: float) -> float:
     """The size above which a ring is faster than a pipelined double tree."""
-    return (ranks - 1 - log2(ranks)) * ranks * alpha_s * rate
+    return (ranks - 1 - tree_levels(ranks)) * ranks * alpha_s * rate
 
 
-def _levels(ranks: int) -> int:
+def tree_levels(ranks: int) -> int:
+    """Steps from the leaves of a binomial tree to its root."""
     return ceil(log2(ranks))

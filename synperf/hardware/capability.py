@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from ..errors import UnknownNameError
+from ..light_classes import dataclass
 
 _FILE = Path(__file__).parent / "compute_capability.toml"
 
@@ -30,6 +30,7 @@ class ComputeCapability:
     max_threads_per_cta: int
     shared_bytes_per_sm: int
     shared_bytes_per_cta: int  # with opt-in
+    shared_bytes_without_opt_in: int
     reserved_shared_bytes_per_cta: int
     shared_granularity_bytes: int
     shared_bytes_per_clk_per_sm: int
@@ -38,7 +39,10 @@ class ComputeCapability:
     max_registers_per_cta: int
     max_registers_per_thread: int
     register_unit_per_warp: int
-    warp_unit: int
+    warp_unit: int  # sub-partitions, each with its scheduler
+    max_cluster_ctas: int
+    portable_cluster_ctas: int
+    max_grid_ctas: tuple[int, int, int]
 
 
 GPU_FIELDS = (  # what every GPU of the capability inherits
@@ -63,7 +67,8 @@ def capability(key: str) -> ComputeCapability:
     if key not in capabilities():
         raise UnknownNameError.among("compute capability", key[:20], capabilities())
     fields = _table()["common"] | _table()[key]
-    return ComputeCapability(key=key, **(fields | {"carveouts_bytes": tuple(fields["carveouts_bytes"])}))
+    lists = {name: tuple(fields[name]) for name in ("carveouts_bytes", "max_grid_ctas")}
+    return ComputeCapability(key=key, **(fields | lists))
 
 
 def sources(maker: str) -> Mapping[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from ..errors import UnsupportedError
 from .calibration import Calibration, plain_fields, revived
-from .capability import capability, major_minor
+from .capability import GPU_FIELDS, ComputeCapability, capability, major_minor
 from .dtype import DType
 
 
@@ -72,6 +72,11 @@ class GPU:
         return capability(self.compute_capability).maker
 
     @property
+    def sm(self) -> ComputeCapability:
+        """One SM: that of its compute capability, with what this GPU has otherwise."""
+        return _sm(self)
+
+    @property
     def l2_port_bytes_per_s(self) -> float:
         """What one SM can move from and to L2: 64 bytes per clock.
 
@@ -115,6 +120,15 @@ class GPU:
             for d in DType
             if not d.is_mixed and (d.rate in self.tensor_flop_per_clk_per_sm or d.rate in self.fma_flop_per_clk_per_sm)
         )
+
+
+@lru_cache(maxsize=4096)
+def _sm(gpu: GPU) -> ComputeCapability:
+    known = capability(gpu.compute_capability)
+    own: dict[str, Any] = {field: getattr(gpu, field) for field in GPU_FIELDS}
+    if gpu.shared_bytes_per_sm != known.shared_bytes_per_sm:
+        own["carveouts_bytes"] = (gpu.shared_bytes_per_sm,)
+    return replace(known, max_threads_per_sm=gpu.max_warps_per_sm * gpu.warp_size, **own)
 
 
 @lru_cache(maxsize=4096)

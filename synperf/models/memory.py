@@ -8,7 +8,7 @@ from functools import reduce
 from ..numeric import Number, ceil_div, maximum, minimum
 from .description import Layer, Model
 from .formats import cache_dtype, planned
-from .mixers import DeltaNet, GroupedAttention, LatentAttention
+from .mixers import DeltaNet, GroupedAttention, LatentAttention, Mixer
 from .plan import Plan
 from .sharding import check, held, stages
 from .weights import Weight
@@ -67,11 +67,17 @@ def kv_bytes_per_token_per_gpu(model: Model, plan: Plan) -> float:
 
 
 def _token_bytes(model: Model, layer: Layer, tp: int) -> float:
-    mixer, size = layer.mixer, cache_dtype(model).bytes
+    if isinstance(layer.mixer, GroupedAttention) and not model.is_decoder:
+        return 0.0
+    return token_bytes(layer.mixer, cache_dtype(model).bytes, tp)
+
+
+def token_bytes(mixer: Mixer, value_bytes: float, tp: int = 1) -> float:
+    """What one of `tp` ranks keeps of a token in a layer: its heads, at least one; latents whole; a state nothing."""
     if isinstance(mixer, GroupedAttention):
-        return mixer.kv_values() * size / min(tp, mixer.kv_heads) if model.is_decoder else 0.0
+        return mixer.kv_values() * value_bytes / min(tp, mixer.kv_heads)
     if isinstance(mixer, LatentAttention):
-        return mixer.kv_values() * size + mixer.indexed_bytes()
+        return mixer.kv_values() * value_bytes + mixer.indexed_bytes()
     return 0.0
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
 from typing import Any
 
 from ..analysis.classify import version
-from ..analysis.gaps import CAUSES
+from ..analysis.finding import named
 from ..analysis.gpu_of import name_of
 from ..analysis.operators import Operators
 from ..analysis.overlap import Overlap
@@ -17,11 +18,11 @@ from . import trace_work_tables as work_tables
 from .jsonout import plain
 from .text import paragraphs, printable, section, table
 from .trace_columns import Table
-from .trace_lines import caution, head, loader, titled, unseen
+from .trace_lines import caution, head, loader, titled, unseen, verdict
 from .trace_tables import families, gaps, idle, late, step_times, times
 
 _ROWS = 8  # of a table on the first screen
-_NAME = 60  # letters of a name on the first screen
+_WIDE = 118  # letters of a line of words, as wide as the widest table on most traces
 _REST = (  # tables that the first screen has no room for
     *work_tables.TABLES, tables.kernels, tables.steps, tables.collectives, tables.imbalance, tables.copies,
     tables.launches,
@@ -81,49 +82,61 @@ def _step_times(found: Steps) -> dict[str, Any]:
 
 
 def to_text(found: Analysis, is_full: bool = False) -> str:
-    """One screen: warnings, the times of each device, steps, idle time, kernels, gaps, collectives, findings.
+    """One screen: the verdict, warnings, times of each device, steps, idle time, kernels, gaps, collectives, findings.
 
-    In full, then all other tables, and every row of them.
+    In full, every row of these, and then all other tables.
     """
-    rest = [_titled(make(found)) for make in _REST] if is_full else []
+    most = None if is_full else _ROWS
     shown = paragraphs(
-        "\n".join(map(head, found.sources)),
-        section("warnings", map(caution, found.cautions)),
-        section("could not look", map(unseen, found.unseen)),
-        _table(times(found), len(found.overlaps)),
-        _table(step_times(found), len(found.steps)),
+        "\n".join(_first(map(head, found.sources), most)),
+        "\n".join(wrap(verdict(found), _WIDE)),
+        section("warnings", _hanging(_first(map(caution, found.cautions), most))),
+        section("could not look", _hanging(map(unseen, found.unseen))),
+        _table(times(found), most),
+        _table(step_times(found), most),
         loader(found),
-        _table(families(found)),
-        _table(idle(found), len(CAUSES)),
-        _table(gaps(found), _ROWS // 2),
-        _table(late(found), len(found.sources)),
-        section("findings", _findings(found)),
-        *rest,
+        _table(families(found), most),
+        _table(idle(found), most),
+        _table(gaps(found), most and most // 2),
+        _table(late(found), most),
+        section("findings", _findings(found, most)),
+        *([_titled(make(found)) for make in _REST] if is_full else []),
     )
     return "\n".join(map(printable, shown.split("\n")))  # names may hold anything
 
 
-def _table(of: Table, most: int = _ROWS) -> str:
+def _first(lines: Iterable[str], most: int | None) -> list[str]:
+    """The first lines, and how many more there are."""
+    every = list(lines)
+    return [*every[:most], *_more(len(every), most)]
+
+
+def _more(number: int, most: int | None) -> list[str]:
+    return [f"{number - most:,} more with --full"] if most is not None and number > most else []
+
+
+def _hanging(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of words; a long one goes on below itself, indented."""
+    return (part for line in lines for part in wrap(line, _WIDE, subsequent_indent="  "))
+
+
+def _table(of: Table, most: int | None) -> str:
+    of = of.filled()
     rows = [
-        tuple(_short(text) if column.is_name else text for column, text in zip(of.columns, row, strict=True))
+        tuple(named(text) if column.is_name else text for column, text in zip(of.columns, row, strict=True))
         for row in of.shown(most)
     ]
-    return table(of.heads, rows, of.right) if rows else ""
+    return "\n".join([table(of.heads, rows, of.right), *_more(len(of.rows), most)]) if rows else ""
 
 
 def _titled(of: Table) -> str:
     """All rows of a table, under its title, with how they are to be read."""
-    return f"{of.title}\n{_table(of, len(of.rows))}" + (f"\n{of.note}" if of.note else "") if of.rows else ""
+    return f"{of.title}\n{_table(of, None)}" + (f"\n{of.note}" if of.note else "") if of.rows else ""
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
-
-
-def _findings(found: Analysis) -> Iterator[str]:
-    for number, one in enumerate(found.findings[:_ROWS], 1):
-        yield f"{number}. {titled(one, found)}"
-        yield from (f"   {line}" for line in (one.evidence, one.advice))
-    left = len(found.findings) - _ROWS
-    if left > 0:
-        yield f"{left} more with --json"
+def _findings(found: Analysis, most: int | None) -> Iterator[str]:
+    for number, one in enumerate(found.findings[:most], 1):
+        yield from wrap(f"{number}. {titled(one, found)}", _WIDE, subsequent_indent="   ")
+        for line in (one.evidence, one.advice):
+            yield from wrap(line, _WIDE, initial_indent="   ", subsequent_indent="   ")
+    yield from _more(len(found.findings), most)

@@ -9,8 +9,8 @@ from ..evaluation import Comparison, Report
 from ..evaluation.splits import ALL
 from ..units import format_percent
 from . import svg
+from .charts.frame import colour
 
-COLOURS = ("#0b6e99", "#d9730d", "#4d8b31", "#8a3ffc", "#b3261e", "#7a6a00", "#3f3f46", "#00897b", "#c2185b")
 BAR, GAP, LEFT, WIDTH, TOP, LINE = 12.0, 14.0, 190.0, 720.0, 60.0, 16.0
 Bars = Mapping[str, Sequence[float]]  # label of a group -> one ratio for each series
 
@@ -47,7 +47,7 @@ def drawing(title: str, series: Sequence[str], bars: Bars) -> str:
 def _legend(series: Sequence[str]) -> Iterator[str]:
     for place, name in enumerate(series):
         y = TOP - 12 + LINE * place
-        yield svg.rect(16, y - 9, 10, 10, _colour(place))
+        yield svg.rect(16, y - 9, 10, 10, colour(place))
         yield svg.text(32, y, name)
 
 
@@ -57,9 +57,5 @@ def _groups(bars: Bars, top: float, most: float) -> Iterator[str]:
         y = top + at * (BAR * len(values) + GAP)
         yield svg.text(LEFT - 8, y + BAR * len(values) / 2 + 4, label, anchor="end")
         for place, value in enumerate(values):
-            yield svg.rect(LEFT, y + BAR * place, value * scale, BAR - 2, _colour(place))
+            yield svg.rect(LEFT, y + BAR * place, value * scale, BAR - 2, colour(place))
             yield svg.text(LEFT + value * scale + 4, y + BAR * place + 9, format_percent(value), size=10)
-
-
-def _colour(place: int) -> str:
-    return COLOURS[place % len(COLOURS)]

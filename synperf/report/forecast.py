@@ -11,7 +11,7 @@ from ..serving.answer import Forecast, Interval, Share, Steady, Times
 from ..serving.spread import Spread
 from ..serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch, Workload
 from ..units import format_percent, format_time
-from . import memory
+from .calculators import memory
 from .text import counted, labelled, number, paragraphs, section, table
 
 _KINDS = {StaticBatch: "static", ClosedLoop: "closed_loop", OpenLoop: "open_loop", RequestTrace: "trace"}

@@ -14,6 +14,7 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
+from ..analysis.finding import named
 from ..analysis.whole import Analysis
 from ..traces.events import Device
 
@@ -37,9 +38,14 @@ def redacted(found: Analysis) -> Analysis:
     """The same numbers under pseudonyms."""
     names: dict[str, None] = {}
     _walk(found, "", lambda name: str(names.setdefault(name) or name), str)
-    known = sorted((name for name in names if len(name) >= _SHORTEST), key=len, reverse=True)
+    spelled = {named(name): name for name in names} | {name: name for name in names}
+    known = sorted((name for name in spelled if len(name) >= _SHORTEST), key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, known)) or r"(?!)")
-    made: Analysis = _walk(found, "", pseudonym, lambda text: pattern.sub(lambda match: pseudonym(match[0]), text))
+
+    def hidden(text: str) -> str:
+        return pattern.sub(lambda match: pseudonym(spelled[match[0]]), text)
+
+    made: Analysis = _walk(found, "", pseudonym, hidden)
     return made
 
 

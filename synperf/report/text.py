@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from textwrap import wrap
 
 from ..units import format_percent
 
 _GAP = "  "
+_WIDE = 116
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
@@ -56,6 +58,13 @@ def section(head: str, lines: Iterable[str]) -> str:
     """A head and its lines below it, indented; nothing where there are none."""
     found = [f"{_GAP}{line}" for line in lines]
     return "\n".join([head, *found]) if found else ""
+
+
+def sentences(head: str, lines: Iterable[str]) -> str:
+    """As `section`, of sentences that are wrapped where they are longer than a screen is wide."""
+    return section(
+        head, (part for line in lines for part in wrap(line, _WIDE, subsequent_indent=_GAP, break_on_hyphens=False))
+    )
 
 
 def paragraphs(*parts: str) -> str:

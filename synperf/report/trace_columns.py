@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
+from ..light_classes import dataclass
 from ..units import format_percent, format_quantity, format_time
 from .text import printable
 
@@ -39,6 +40,12 @@ class Table:
     @property
     def right(self) -> tuple[str, ...]:
         return tuple(column.head for column in self.columns if column.is_number)
+
+    def filled(self) -> Table:
+        """The table without columns in which no row has a value."""
+        kept = [at for at in range(len(self.columns)) if any(row[at] not in (None, "") for row in self.rows)]
+        rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
 
     def shown(self, most: int | None = None) -> list[tuple[str, ...]]:
         """The first rows as text."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..analysis.compare import CHANCE, Comparison, Difference, Run, Table, Verdict
+from ..analysis.finding import named
+from ..analysis.gaps import CAUSES
 from ..analysis.per_step import IDLE
 from ..units import format_percent, format_plain
 from .jsonout import plain
@@ -13,7 +15,6 @@ from .trace_columns import time, words
 from .trace_lines import caution
 
 _ROWS = 10  # of a table; the rest is summed up
-_NAME = 60
 _HEADS = ("A", "B", "B - A")
 
 
@@ -82,11 +83,8 @@ def _main(found: Comparison) -> str:
     one = found.main
     if one is None or found.verdict is Verdict.INCONCLUSIVE:
         return ""
-    what = _NAMED.get(one.name, one.name)
+    what = f"idle time in which {CAUSES[one.name.removeprefix(IDLE)]}" if one.name.startswith(IDLE) else one.name
     return f"the difference: {what}, {time(one.a_ns)} of a step in A and {time(one.b_ns)} in B"
-
-
-_NAMED = {f"{IDLE}dataloader": "the GPU waits for the DataLoader"}
 
 
 def _change(one: Difference) -> str:
@@ -99,7 +97,7 @@ def _cells(one: Difference, name: str) -> tuple[str, ...]:
 
 def _table(title: str, of: Table) -> str:
     """The largest differences, the sum of the others, and what is in one run only."""
-    rows = [_cells(one, words(one.name)[:_NAME]) for one in of.rows[:_ROWS]]
+    rows = [_cells(one, named(words(one.name))) for one in of.rows[:_ROWS]]
     rest = of.rows[_ROWS:]
     if rest:
         summed = Difference(name="", a_ns=sum(one.a_ns for one in rest), b_ns=sum(one.b_ns for one in rest))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..analysis.collectives import Collective
+from ..analysis.memory import Memory
 from ..analysis.overlap import Overlap
 from ..analysis.steps import Step
 from ..analysis.timeline import Timeline
@@ -21,6 +22,32 @@ COLOURS = {
 }
 _HIGH, _WIDE = 100.0, 1000.0  # of a figure in its own units
 _TICK = 8.0  # width of a rank's mark
+_MARK = 2.0  # and of that of a peak
+
+
+def parts(device: Overlap) -> tuple[int, int, int, int]:
+    """What a device did with its time, in the order of the colours."""
+    return device.compute_ns, device.exposed_copy_ns, device.exposed_comm_ns, device.idle_ns
+
+
+def split(values: Sequence[int]) -> str:
+    """One bar of the parts, whose sum is its length."""
+    scale, at, boxes = _WIDE / max(sum(values), 1), 0.0, []
+    for value, colour in zip(values, COLOURS.values(), strict=True):
+        boxes.append(svg.rect(at, 0, value * scale, _HIGH, colour))
+        at += value * scale
+    return _figure("compute, exposed copy, exposed communication, idle", boxes, "strip whole")
+
+
+def memory_line(one: Memory) -> str:
+    """What was handed out over time, from 0 to the peak, and a mark at the peak."""
+    low = min(0, *one.line_bytes)
+    high, wide = max(one.peak_bytes - low, 1), _WIDE / len(one.line_bytes)
+    heights = [_HIGH * (value - low) / high for value in one.line_bytes]
+    outline = "".join(f"V{_HIGH - height:.2f}h{wide:.3f}" for height in heights)
+    at = _WIDE * (one.peak_ns - one.start_ns) / max(one.end_ns - one.start_ns, 1)
+    mark = svg.rect(min(at, _WIDE - _MARK), 0, _MARK, _HIGH, "var(--slow)")
+    return _figure("memory over time", [svg.path(f"M0 {_HIGH:g}{outline}V{_HIGH:g}z", "var(--bar)"), mark], "timeline")
 
 
 def utilisation(one: Timeline) -> str:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from ..analysis.finding import Finding
 from ..analysis.gaps import CAUSES
+from ..analysis.memory import Memory
 from ..analysis.whole import Analysis, Source, Unseen
 from ..traces.events import Caution
 from ..units import format_percent
 from .text import counted
-from .trace_columns import share, time
+from .trace_columns import share, size, time
 from .trace_tables import families, idle
 
 _TOLD = 0.01  # share of the time below which the verdict is silent
@@ -66,6 +67,16 @@ def loader(found: Analysis) -> str:
     return f"DataLoader: {waits}, {format_percent(one.share)} of the trace"
 
 
+def memory_caption(one: Memory) -> str:
+    """Whose memory it is, its peak, and what the allocator had reserved then."""
+    rank = "" if one.rank is None else f"rank {one.rank}, "
+    where = "host" if one.is_host else f"device {one.device}"
+    reserved = "" if not one.reserved_bytes else f", of {size(one.reserved_bytes)} reserved"
+    counts = "" if one.is_absolute else ", counted from the begin of the recording"
+    at = time(one.peak_ns - one.start_ns)
+    return f"{rank}{where}, at most {size(one.peak_bytes)} at {at}{reserved}{counts}"
+
+
 def titled(one: Finding, found: Analysis) -> str:
     """A finding's title, with the rank where there are several, and what it could return."""
     is_said = one.rank is None or len(found.sources) == 1 or f"rank {one.rank} " in one.title.lower()
@@ -83,19 +94,33 @@ def _saving(found: Analysis, one: Finding) -> str:
 
 
 def verdict(found: Analysis) -> str:
-    """What the devices did with their time in one sentence, and why they were idle in another."""
+    """What the devices did with their time in one sentence, and why they did not compute in another."""
     span = sum(one.span_ns for one in found.overlaps)
     if not span:
         return "The trace has no GPU work to judge."
     one = len(found.overlaps) == 1
-    sums = {verb: sum(getattr(device, key) for device in found.overlaps) for key, verb in _VERBS[one].items()}
-    said = [f"{verb} {share(value / span)}" for verb, value in sums.items() if value / span >= _TOLD]
+    sums = {key: sum(getattr(device, key) for device in found.overlaps) for key in _VERBS[one]}
+    said = [f"{_VERBS[one][key]} {share(value / span)}" for key, value in sums.items() if value / span >= _TOLD]
     who = "The GPU" if one else f"{len(found.overlaps)} GPUs"
-    first = f"{who} {_and(said)} of the time."
+    why = _late(found) if sums["exposed_comm_ns"] > sums["idle_ns"] else ""
+    return f"{who} {_and(said)} of the time.{why or _idle(found, span)}"
+
+
+def _late(found: Analysis) -> str:
+    """The rank that the others wait for."""
+    if found.across is None or not found.across.late:
+        return ""
+    one, whole = found.across.late[0], counted(len(found.across.collectives), "collective")
+    waited = f"the others wait {time(one.others_waited_ns)} for it"
+    return f" Rank {one.rank} is the last to arrive at {one.times_last} of {whole}; {waited}."
+
+
+def _idle(found: Analysis, span: int) -> str:
+    """The cause of most idle time."""
     for cause, _, total, _ in idle(found).rows[:1]:
         if total / span >= _TOLD:
-            return f"{first} The largest part of the idle time, {time(total)}: {CAUSES[cause]}."
-    return first
+            return f" The largest part of the idle time, {time(total)}: {CAUSES[cause]}."
+    return ""
 
 
 def _and(parts: list[str]) -> str:

@@ -57,6 +57,7 @@ def _findings(found: Analysis) -> Iterator[str]:
 def _table(of: Table) -> str:
     if not of.rows:
         return ""
+    of = of.filled()
     marks = ["---:" if column.is_number else "---" for column in of.columns]
     lines = [_line(map(_plain, of.heads)), _line(marks), *(_line(map(_plain, row)) for row in of.shown(_ROWS))]
     left = len(of.rows) - _ROWS

@@ -6,7 +6,7 @@ The verdict and what is doubtful come first, then five numbers and the findings,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from pathlib import Path
 
@@ -18,17 +18,20 @@ from . import trace_figures as figures
 from . import trace_tables as tables
 from . import trace_work_tables as work_tables
 from .analysis import to_dict
-from .html_table import html_table, json_value
+from .html_table import html_table, json_value, prose
 from .svg import element, rect
 from .trace_columns import Table, share, time
-from .trace_lines import caution, five, head, loader, titled, unseen, verdict
+from .trace_lines import caution, five, head, loader, memory_caption, titled, unseen, verdict
 
 _FOLDER = Path(__file__).parent
 _ROWS = 100  # of a table on the page; the rest is in its JSON
-_FILES = 3  # that are named at once
 _DEVICES = 16  # that have a timeline
 _LABELS = 5  # under a timeline
 _TITLE = "Where the time went"
+_READING_MEMORY = (
+    "What the framework's allocator had handed out: the most of each slice of the time between its first and its last"
+    " change. The mark is the peak."
+)
 _READING = (
     "Each column is a slice of the device's span, and as high as the share of it in which the device was busy. The"
     " strip below is the steps on the host's clock, slow ones in red. A kernel that does little work is busy too."
@@ -41,9 +44,10 @@ def to_html(found: Analysis) -> str:
     links = "".join(element("a", escape(title), href=f"#{key}-section") for key, title, _ in sections)
     body = [
         _header(found),
-        element("p", escape(verdict(found)), **{"class": "verdict"}),
+        element("p", prose(verdict(found)), **{"class": "verdict"}),
         _doubtful(found),
         _five(found),
+        _split(found),
         element("nav", links, aria_label="sections"),
         *(_section(key, title, content) for key, title, content in sections),
         element("footer", element("p", f"synperf {VERSION}; this file is complete in itself", **{"class": "soft"})),
@@ -75,9 +79,8 @@ def _embedded(found: Analysis) -> str:
 
 def _header(found: Analysis) -> str:
     files = [element("p", escape(head(one)), **{"class": "soft"}) for one in found.sources]
-    rest = files[_FILES:]
-    folded = element("details", element("summary", f"{len(rest)} more") + "".join(rest)) if rest else ""
-    words = element("h1", _TITLE) + "".join(files[:_FILES]) + folded
+    folded = element("details", element("summary", f"{len(files) - 1} more") + "".join(files[1:])) if files[1:] else ""
+    words = element("h1", _TITLE) + "".join(files[:1]) + folded
     return element("header", element("div", words) + element("button", "", id="theme", type="button", hidden="hidden"))
 
 
@@ -89,7 +92,7 @@ def _doubtful(found: Analysis) -> str:
 
 
 def _list(lines: Iterable[str]) -> str:
-    return element("ul", "".join(element("li", escape(line)) for line in lines))
+    return element("ul", "".join(element("li", prose(line)) for line in lines))
 
 
 def _five(found: Analysis) -> str:
@@ -97,9 +100,15 @@ def _five(found: Analysis) -> str:
     cells = []
     for one in five(found):
         number = element("dd", escape(one.shown), data_value=json_value(one.value_ns), data_name=one.name)
-        word = element("dd", escape(one.word), **{"class": "word"})
+        word = element("dd", prose(one.word), **{"class": "word"})
         cells.append(element("div", element("dt", one.name) + number + word))
     return element("dl", "".join(cells), **{"class": "five"})
+
+
+def _split(found: Analysis) -> str:
+    """The time of all devices as one bar, with what its colours are."""
+    parts = [sum(values) for values in zip(*map(figures.parts, found.overlaps), strict=True)]
+    return element("figure", figures.split(parts) + _legend(), **{"class": "split"}) if any(parts) else ""
 
 
 def _section(key: str, title: str, content: str) -> str:
@@ -112,13 +121,18 @@ def _sections(found: Analysis) -> Iterator[tuple[str, str, str]]:
         yield "findings", "Findings", _findings(found)
     if found.timelines:
         yield "timeline", "Timeline of utilisation", _timelines(found)
+    yield from _tables(found, tables.times)
     yield from _with_pictures(found)
-    rest = (
-        *work_tables.TABLES, tables.times, tables.loaders, tables.imbalance, tables.copies, tables.launches,
-        tables.kernels,
-    )  # fmt: skip
-    for make in rest:
-        table = make(found)
+    yield from _tables(found, tables.imbalance, work_tables.causes, tables.kernels, work_tables.operators)
+    yield from _tables(found, work_tables.geometry, tables.launches, tables.copies, tables.loaders)
+    if found.memory:
+        yield "memory", "Memory", _memory(found)
+    yield from _tables(found, work_tables.checks, work_tables.gpus)
+
+
+def _tables(found: Analysis, *make: Callable[[Analysis], Table]) -> Iterator[tuple[str, str, str]]:
+    """Those that have rows."""
+    for table in (one(found) for one in make):
         if table.rows:
             yield table.key, table.title, html_table(table, _ROWS)
 
@@ -146,14 +160,14 @@ def _below(of: Table, content: str) -> str:
 
 def _findings(found: Analysis) -> str:
     items = [
-        element("li", element("h3", escape(titled(one, found))) + "".join(map(_paragraph, (one.evidence, one.advice))))
+        element("li", element("h3", prose(titled(one, found))) + "".join(map(_paragraph, (one.evidence, one.advice))))
         for one in found.findings
     ]
     return element("ol", "".join(items), **{"class": "findings"})
 
 
 def _paragraph(text: str) -> str:
-    return element("p", escape(text))
+    return element("p", prose(text))
 
 
 def _timelines(found: Analysis) -> str:
@@ -163,13 +177,28 @@ def _timelines(found: Analysis) -> str:
         rank = "" if device.rank is None else f"rank {device.rank}, "
         label = f"{rank}device {device.device}, idle {share(device.idle_ns / max(device.span_ns, 1))}"
         over = figures.steps_over(device, steps[device.rank]) if device.rank in steps else ""
-        ticks = (device.span_ns * place // (_LABELS - 1) for place in range(_LABELS))
-        axis = element("div", "".join(element("span", time(at)) for at in ticks), **{"class": "axis"})
-        caption = element("figcaption", escape(label))
-        parts.append(element("figure", caption + figures.utilisation(line) + over + axis))
+        parts.append(_figure(label, figures.utilisation(line) + over, device.span_ns))
     left = len(found.timelines) - _DEVICES
     more = f" {left} more devices are in the JSON of this page." if left > 0 else ""
     return "".join(parts) + element("p", _READING + more, **{"class": "note"})
+
+
+def _figure(label: str, drawn: str, span_ns: int) -> str:
+    """A picture over a time, with its caption and an axis that begins at 0."""
+    ticks = (span_ns * place // (_LABELS - 1) for place in range(_LABELS))
+    axis = element("div", "".join(element("span", time(at)) for at in ticks), **{"class": "axis"})
+    return element("figure", element("figcaption", escape(label)) + drawn + axis)
+
+
+def _memory(found: Analysis) -> str:
+    """What was handed out over time, then the peaks and who holds them."""
+    drawn = [
+        _figure(memory_caption(one), figures.memory_line(one), one.end_ns - one.start_ns)
+        for one in found.memory[:_DEVICES]
+    ]
+    peaks, holders = work_tables.memory(found), work_tables.holders(found)
+    note = element("p", _READING_MEMORY, **{"class": "note"})
+    return "".join(drawn) + note + html_table(peaks, _ROWS) + _below(holders, html_table(holders, _ROWS))
 
 
 def _legend() -> str:
@@ -187,7 +216,7 @@ def _steps(found: Analysis) -> str:
     bars = [figures.step_bar(step, longest) for step in steps[:_ROWS]]
     drawn = html_table(each, _ROWS, "computing, busy, in all", bars)
     waits = loader(found)
-    return html_table(whole, _ROWS) + (element("p", escape(waits)) if waits else "") + drawn
+    return html_table(whole, _ROWS) + (element("p", prose(waits)) if waits else "") + drawn
 
 
 def _collectives(found: Analysis) -> str:
@@ -198,4 +227,4 @@ def _collectives(found: Analysis) -> str:
     drawn = html_table(
         each, _ROWS, "arrivals, the last one in red", [figures.arrivals(one, longest) for one in made[:_ROWS]]
     )
-    return html_table(late, _ROWS) + drawn
+    return _below(late, html_table(late, _ROWS)) + _below(each, drawn)

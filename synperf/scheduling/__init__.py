@@ -2,7 +2,7 @@
 
 from .groups import TaskGroups
 from .load import Load, schedule
-from .occupancy import Occupancy, occupancy
+from .occupancy import Occupancies, Occupancy, occupancies, occupancy
 from .placement import Placement
 
-__all__ = ["Load", "Occupancy", "Placement", "TaskGroups", "occupancy", "schedule"]
+__all__ = ["Load", "Occupancies", "Occupancy", "Placement", "TaskGroups", "occupancies", "occupancy", "schedule"]

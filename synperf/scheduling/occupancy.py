@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU
-from ..hardware.capability import capability
+from ..hardware.capability import ComputeCapability
+from ..numeric import Number, is_array, maximum, where
 
-SUB_PARTITIONS = 4  # an SM's register file and warp slots are split over four schedulers
+_CHECKED_PARTITIONS = 4  # a launch is checked as if every SM had four sub-partitions; those of 6.0 have two
+_MOST = (
+    2**30
+)  # bytes and the like of a column: more than any CTA has, and sums stay within 32 bits, which divide faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,18 @@ class Occupancy:
     limits: Mapping[str, int]  # CTAs that each resource alone would allow
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occupancies:
+    """`Occupancy` of many launches: arrays of one length, and for each resource whether it is a limiter."""
+
+    ctas_per_sm: np.ndarray
+    warps_per_sm: np.ndarray
+    occupancy: np.ndarray
+    limiters: Mapping[str, np.ndarray]
+    limits: Mapping[str, np.ndarray]
+
+
+@lru_cache(maxsize=4096)
 def occupancy(gpu: GPU, threads: int, registers: int, shared_bytes: int) -> Occupancy:
     """Occupancy of CTAs of `threads` threads, `registers` per thread and `shared_bytes` (static and dynamic).
 
@@ -35,56 +54,151 @@ def occupancy(gpu: GPU, threads: int, registers: int, shared_bytes: int) -> Occu
     Raises:
         FieldError: more threads, registers or shared memory than any CTA may have.
     """
-    _check("threads", threads, 1, gpu.max_threads_per_cta)
-    _check("registers", registers, 0, gpu.max_registers_per_thread)
     _check("shared_bytes", shared_bytes, 0, gpu.shared_bytes_per_cta)
-    warps = -(-threads // gpu.warp_size)
-    limits = {
-        "warps": gpu.max_warps_per_sm // warps,
-        "registers": _register_limit(gpu, warps, registers),
-        "shared": _shared_limit(gpu, shared_bytes),
-        "ctas": gpu.max_ctas_per_sm,
-    }
-    ctas = min(limits.values())
+    return resident(gpu.sm, threads, registers, shared_bytes)
+
+
+def resident(sm: ComputeCapability, threads: int, registers: int, shared_bytes: int) -> Occupancy:
+    """As `occupancy`, of an SM of any description; more shared memory than a CTA may have is one that cannot launch.
+
+    Raises:
+        FieldError: more threads or registers than any CTA may have.
+    """
+    _check("threads", threads, 1, sm.max_threads_per_cta)
+    _check("registers", registers, 0, sm.max_registers_per_thread)
+    _check("shared_bytes", shared_bytes, 0)
+    limits: dict[str, int] = _limits(sm, threads, registers, shared_bytes)
+    ctas, warps = min(limits.values()), warps_of(sm, threads)
+    taken = _taken(sm, registers, shared_bytes)
     return Occupancy(
         ctas_per_sm=ctas,
         warps_per_sm=ctas * warps,
-        occupancy=ctas * warps / gpu.max_warps_per_sm,
-        limiters=tuple(
-            name for name, limit in limits.items() if limit == ctas and (name in _used(registers, shared_bytes, gpu))
-        ),
+        occupancy=ctas * warps / sm.max_warps_per_sm,
+        limiters=tuple(name for name, limit in limits.items() if limit == ctas and taken[name]),
         limits=limits,
     )
 
 
-def _used(registers: int, shared_bytes: int, gpu: GPU) -> set[str]:
-    """Resources that the CTA takes at all: one that it does not take cannot be what limits it."""
-    takes = {"warps", "ctas"}
-    if registers:
-        takes.add("registers")
-    if shared_bytes or gpu.reserved_shared_bytes_per_cta:
-        takes.add("shared")
-    return takes
+def occupancies(sm: ComputeCapability, threads: Number, registers: Number, shared_bytes: Number) -> Occupancies:
+    """`resident` of many launches: whole numbers, or arrays of them of one length.
+
+    Raises:
+        FieldError: as `resident`, naming the first place; arrays of other lengths.
+    """
+    given = {"threads": threads, "registers": registers, "shared_bytes": shared_bytes}
+    columns = _columns({name: np.atleast_1d(np.asarray(value)) for name, value in given.items()})
+    _check_column("threads", columns[0], 1, sm.max_threads_per_cta)
+    _check_column("registers", columns[1], 0, sm.max_registers_per_thread)
+    _check_column("shared_bytes", columns[2], 0)
+    limits = _limits(sm, *columns)
+    ctas = np.minimum.reduce(list(limits.values()))
+    warps = ctas * warps_of(sm, columns[0])
+    taken = _taken(sm, columns[1], columns[2])
+    return Occupancies(
+        ctas_per_sm=ctas,
+        warps_per_sm=warps,
+        occupancy=warps / sm.max_warps_per_sm,
+        limiters={name: (limit == ctas) & taken[name] for name, limit in limits.items()},
+        limits=limits,
+    )
 
 
-def _register_limit(gpu: GPU, warps: int, registers: int) -> int:
-    if registers == 0:
-        return gpu.max_ctas_per_sm
-    per_warp = _up(registers * gpu.warp_size, capability(gpu.compute_capability).register_unit_per_warp)
-    if per_warp * _up(warps, SUB_PARTITIONS) > gpu.registers_per_sm:
-        return 0
-    return gpu.registers_per_sm // SUB_PARTITIONS // per_warp * SUB_PARTITIONS // warps
+def warps_of(sm: ComputeCapability, threads: Number) -> Number:
+    """Warps of a CTA; a part of one takes a whole one."""
+    return (threads + (sm.warp_size - 1)) // sm.warp_size
 
 
-def _shared_limit(gpu: GPU, shared_bytes: int) -> int:
-    taken = _up(shared_bytes + gpu.reserved_shared_bytes_per_cta, gpu.shared_granularity_bytes)
-    return gpu.shared_bytes_per_sm // taken if taken else gpu.max_ctas_per_sm
+def registers_of_warp(sm: ComputeCapability, registers: Number) -> Number:
+    """Registers that a warp is handed out where each of its threads has `registers`."""
+    return _up(registers * sm.warp_size, sm.register_unit_per_warp)
 
 
-def _up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit
+def registers_checked(sm: ComputeCapability, threads: Number, registers: Number) -> Number:
+    """Registers that a CTA has to find free to be launched: its warps are counted as if it filled every partition."""
+    unit = max(sm.warp_unit, _CHECKED_PARTITIONS) if sm.warp_unit > 1 else 1  # 1: an SM without partitions
+    return registers_of_warp(sm, registers) * _up(warps_of(sm, threads), unit)
 
 
-def _check(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise FieldError(f"{name} must be from {least} to {most} per CTA on this GPU, got {value}")
+def shared_of_cta(sm: ComputeCapability, shared_bytes: Number) -> Number:
+    """Shared memory that a CTA is handed out, with what the system takes."""
+    return _up(shared_bytes + sm.reserved_shared_bytes_per_cta, sm.shared_granularity_bytes)
+
+
+def _limits(sm: ComputeCapability, threads: Number, registers: Number, shared_bytes: Number) -> dict[str, Number]:
+    warps = warps_of(sm, threads)
+    return {
+        "warps": sm.max_warps_per_sm // warps,
+        "registers": _register_limit(sm, threads, registers),
+        "shared": _shared_limit(sm, shared_bytes),
+        "ctas": 0 * warps + sm.max_ctas_per_sm,
+    }
+
+
+def _register_limit(sm: ComputeCapability, threads: Number, registers: Number) -> Number:
+    """Every partition hands out registers to whole warps."""
+    of_warp = maximum(registers_of_warp(sm, registers), 1)
+    held = sm.registers_per_sm // sm.warp_unit // of_warp * sm.warp_unit // warps_of(sm, threads)
+    launches = registers_checked(sm, threads, registers) <= sm.registers_per_sm
+    return where(registers == 0, sm.max_ctas_per_sm, where(launches, held, 0))
+
+
+def _shared_limit(sm: ComputeCapability, shared_bytes: Number) -> Number:
+    taken = shared_of_cta(sm, shared_bytes)
+    held = where(taken == 0, sm.max_ctas_per_sm, _setting(sm, taken) // maximum(taken, 1))
+    return where(shared_bytes > sm.shared_bytes_per_cta, 0, held)
+
+
+def _setting(sm: ComputeCapability, taken: Number) -> Number:
+    """Shared memory that the SM is set to: what is asked for, or the least setting in which one CTA fits."""
+    if sm.shared_bytes_per_sm >= sm.carveouts_bytes[-1]:
+        return sm.shared_bytes_per_sm
+    settings = np.asarray(sm.carveouts_bytes)
+    fits = np.minimum(np.searchsorted(settings, taken), len(settings) - 1)
+    found = np.maximum(settings[fits], sm.shared_bytes_per_sm)
+    return found if is_array(taken) else int(found)
+
+
+def _taken(sm: ComputeCapability, registers: Number, shared_bytes: Number) -> dict[str, Number]:
+    """Whether the CTA takes of a resource at all: one that it does not take cannot be what limits it."""
+    return {
+        "warps": True,
+        "registers": registers > 0,
+        "shared": shared_bytes + sm.reserved_shared_bytes_per_cta > 0,
+        "ctas": True,
+    }
+
+
+def _up(value: Number, unit: int) -> Number:
+    return (value + (unit - 1)) // unit * unit
+
+
+def _check(name: str, value: int, least: int, most: int | None = None) -> None:
+    if value < least or (most is not None and value > most):
+        up_to = "or more" if most is None else f"to {most}"
+        raise FieldError(f"{name} must be from {least} {up_to} per CTA on this GPU, got {value}")
+
+
+def _check_column(name: str, values: np.ndarray, least: int, most: int | None = None) -> None:
+    bad = (values < least) | (values > (values if most is None else most))
+    if bad.any():
+        at = int(np.argmax(bad))
+        up_to = "or more" if most is None else f"to {most}"
+        raise FieldError(f"{name} must be from {least} {up_to} per CTA, got {values[at]} at index {at}")
+
+
+def _columns(given: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """The columns as whole numbers of one length.
+
+    Raises:
+        FieldError: one has other numbers, or another length.
+    """
+    first, length = "", 1
+    for name, column in given.items():
+        if column.dtype.kind not in "iu" or column.ndim != 1:
+            raise FieldError(f"{name} must be whole numbers in one dimension, got {column.dtype} of {column.shape}")
+        if len(column) != 1 and length not in (1, len(column)):
+            raise FieldError(f"{name} has {len(column)} values, but {first} has {length}")
+        if len(column) != 1:
+            first, length = name, len(column)
+    short = (np.minimum(column, _MOST).astype(np.int32) for column in np.broadcast_arrays(*given.values()))
+    return list(short)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .events import GPU_WORK, SIDES, Column, Events, Kind
+from .events import GPU_WORK, SIDES, Column, Events, Kind, among
 
 _FIRST = 1024  # rows that there is room for at first
 
@@ -88,7 +88,7 @@ class Builder:
         twice = self._twice(_meeting(order, start, dur))
         self.duplicates = len(twice)
         if len(twice):
-            order = order[~np.isin(order, twice)]
+            order = order[~among(order, twice)]
         place = np.full(len(start), -1)
         place[order] = np.arange(len(order))
         del start, dur
@@ -100,7 +100,7 @@ class Builder:
     def _twice(self, places: Column) -> Column:
         """Those of the events that repeat another one: GPU work, and what has an id of its own."""
         of = {name: self.main.column(name)[places] for name in self.main.missing}
-        known = np.isin(of["kind"], GPU_WORK) | (of["external"] >= 0) | (of["correlation"] >= 0)
+        known = among(of["kind"], GPU_WORK) | (of["external"] >= 0) | (of["correlation"] >= 0)
         known &= of["kind"] != Kind.MEMORY
         places, keys = places[known], [column[known] for column in of.values()]
         order = np.lexsort(keys)

@@ -9,12 +9,14 @@ children. A number that an event does not have is -1, a share NaN, a text the em
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..light_classes import dataclass
 
 Column = NDArray[Any]
 
@@ -155,9 +157,9 @@ class Events:
 
     def of(self, *kinds: Kind) -> Column:
         """Rows of these kinds, in order of start."""
-        if len(kinds) == 1:
-            return np.flatnonzero(self.kind == kinds[0])
-        return np.flatnonzero(np.isin(self.kind, kinds))
+        wanted = np.zeros(np.iinfo(self.kind.dtype).max + 1, dtype=bool)
+        wanted[list(kinds)] = True
+        return np.flatnonzero(wanted[self.kind])
 
     def end_ns(self, rows: Column | slice) -> Column:
         ends: Column = self.start_ns[rows] + self.dur_ns[rows]
@@ -175,6 +177,15 @@ class Events:
 def distinct(values: Column) -> Column:
     """The different values, in order."""
     return np.unique(values, return_counts=True)[0]  # alone it imports numpy.ma, which takes longer than many a trace
+
+
+def among(values: Column, known: Any) -> Column:
+    """Whether each value is a known one; where many are known, `np.isin` imports numpy.ma too."""
+    known = np.sort(known)
+    if not len(known):
+        return np.zeros(len(values), dtype=bool)
+    found: Column = known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values
+    return found
 
 
 def at(side: Any, rows: Column) -> Column:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Generic
 
 from msgspec import Raw
 
 from ..errors import FileFormatError
-from .json_pieces import BLANK, Pieces, attempt, mended
-from .kineto_events import Event
+from .json_pieces import BLANK, Event, Pieces, mended
 from .loose import JUNK, json_object
 from .sources import Source
 
@@ -22,12 +22,12 @@ _ENDS = 8  # closing brackets that are tried as that of the list
 _NEAR = 256  # bytes of blanks between two events
 
 
-class JsonEvents:
-    """The events of a file. Once they are read, `metadata` has what stands beside them, undecoded."""
+class JsonEvents(Generic[Event]):
+    """The events of a file, of that type. Once they are read, `metadata` has what stands beside them, undecoded."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, kind: type[Event]) -> None:
         self.source = source
-        self.pieces = Pieces()
+        self.pieces = Pieces(kind)
         self.metadata: dict[str, Raw] = {}
         self.lost_metadata = False
         self.total_bytes = 0
@@ -96,7 +96,7 @@ class JsonEvents:
                 break
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
-                run = attempt(text[:place].rstrip(BLANK + b","))
+                run = self.pieces.attempt(text[:place].rstrip(BLANK + b","))
                 if run is not None:
                     self.closed = True
                     return run, tail

@@ -6,12 +6,14 @@ Reasons are damaged text, odd types, the end of the list, and a cut inside an ev
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
+from typing import Generic, TypeVar
 
 import msgspec
+from msgspec import Raw
 
-from .kineto_events import Event
+from ..light_classes import dataclass
 from .loose import JUNK, struct_of
 
 BLANK = b" \t\r\n"
@@ -20,12 +22,12 @@ _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
 _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
-_many = msgspec.json.Decoder(list[Event]).decode
-_one = msgspec.json.Decoder(Event).decode
+_undecoded = msgspec.json.Decoder(list[Raw]).decode
+Event = TypeVar("Event", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Generic[Event]):
     """Events, and what is left of the text: the begin of an event, or where `closed` what stands behind the list."""
 
     events: list[Event]
@@ -33,24 +35,48 @@ class Run:
     closed: bool = False
 
 
-class Pieces:
-    """Decodes runs of events and counts what it cannot read."""
+class Pieces(Generic[Event]):
+    """Decodes runs of events of that type and counts what it cannot read."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[Event]) -> None:
         self.unread = 0  # events, or what is left of them
         self.unread_bytes = 0
         self.mended = 0  # events whose text had to be mended
+        self._many: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+        self._one: Callable[[bytes | Raw], Event] = msgspec.json.Decoder(kind).decode
+        self._loose: Callable[[bytes | Raw], Event] = partial(struct_of, kind)
 
     def lose(self, text: bytes) -> None:
         self.unread += 1
         self.unread_bytes += len(text)
 
-    def run(self, text: bytes | memoryview, final: bool = False) -> Run:
+    def attempt(self, text: bytes | memoryview) -> list[Event] | None:
+        """The events of a text between two brackets of a list, or None where it is no valid one."""
+        whole = b"".join((b"[", text, b"]"))
+        try:
+            return self._many(whole)
+        except JUNK:
+            return self._each(whole)
+
+    def _each(self, text: bytes) -> list[Event] | None:
+        """The events of a list, some of odd types; None where it is no valid list, or not all of them are events."""
+        before = self.mended
+        try:
+            found = [self._event(bytes(one)) for one in _undecoded(text)]
+        except JUNK:
+            return None
+        events = [one for one in found if one is not None]
+        if len(events) == len(found):
+            return events
+        self.mended = before
+        return None
+
+    def run(self, text: bytes | memoryview, final: bool = False) -> Run[Event]:
         """The events of a text that is cut between events; nothing follows the one that is `final`."""
-        events = attempt(text)
+        events = self.attempt(text)
         return Run(events) if events is not None else self._apart(bytes(text).strip(BLANK + b","), final)
 
-    def _apart(self, text: bytes, final: bool) -> Run:
+    def _apart(self, text: bytes, final: bool) -> Run[Event]:
         spans = _spans(text)
         events: list[Event] = []
         index = 0
@@ -91,24 +117,16 @@ class Pieces:
 
     def _event(self, piece: bytes) -> Event | None:
         try:
-            return _one(piece)
+            return self._one(piece)
         except JUNK:
             text = mended(piece)
-        for read in (_one, partial(struct_of, Event)):
+        for read in (self._one, self._loose):
             try:
                 event = read(text)
             except JUNK:
                 continue
             self.mended += text != piece
             return event
-        return None
-
-
-def attempt(text: bytes | memoryview) -> list[Event] | None:
-    """The events of a text between two brackets of a list, or None where it is no valid one."""
-    try:
-        return _many(b"".join((b"[", text, b"]")))
-    except JUNK:
         return None
 
 

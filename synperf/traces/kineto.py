@@ -11,6 +11,7 @@ from ..errors import FileFormatError
 from .building import Builder
 from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
+from .kineto_events import Event
 from .kineto_halves import join
 from .kineto_host import Host
 from .kineto_rows import LATEST_NS, Rows
@@ -36,7 +37,7 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
         FileFormatError: it holds no list of events, or none of them can be read.
     """
     source = Source(path, progress)
-    stream = JsonEvents(source)
+    stream = JsonEvents(source, Event)
     builder = Builder()
     rows = Rows(builder, python)
     for batch in stream.batches():
@@ -56,7 +57,7 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     ]  # fmt: skip
 
 
-def _damage(stream: JsonEvents) -> list[Caution]:
+def _damage(stream: JsonEvents[Event]) -> list[Caution]:
     """What is wrong with the text of the file."""
     pieces = stream.pieces
     found = []

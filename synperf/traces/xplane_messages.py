@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..light_classes import dataclass
 from .protobuf import Damage, Value, fields, message, signed, text
 
 Stat = int | float | str

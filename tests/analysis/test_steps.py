@@ -36,6 +36,11 @@ def test_the_first_kind_of_mark_that_there_is_tells_the_steps(tmp_path, marks, f
     assert (found.found_by, [step.dur_ns for step in found.steps]) == (found_by, durations)
 
 
+def test_a_step_that_rounding_lets_begin_within_the_last_one_is_a_step(tmp_path):
+    marks = [mark("ProfilerStep#1", 0, 5.001), mark("ProfilerStep#2", 5, 5), mark("ProfilerStep#2", 6, 2)]
+    assert [step.dur_ns for step in steps(read(tmp_path, marks)).steps] == [5001, 5000]
+
+
 def test_operators_were_marks_in_2021(tmp_path):
     found = steps(read(tmp_path, [mark("ProfilerStep#7", 0, 5, "Operator")]))
     assert [step.name for step in found.steps] == ["ProfilerStep#7"]

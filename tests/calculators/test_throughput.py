@@ -24,7 +24,7 @@ def test_tokens_of_all_and_of_one_are_both_true() -> None:
     assert found.tokens_per_s_per_user == pytest.approx(9.24, rel=0.001)
     assert found.tokens_per_s == pytest.approx(529.3, rel=1e-3)
     assert found.consistent
-    assert found.findings == ("529.3 tokens/s are the sum over 57.6 requests in flight; one of them sees 9.24",)
+    assert found.why == ("529.3 tokens/s are the sum over 57.6 requests in flight; one of them sees 9.24",)
 
 
 def test_littles_law_joins_them() -> None:
@@ -35,7 +35,7 @@ def test_littles_law_joins_them() -> None:
 def test_a_throughput_of_another_run_is_found() -> None:
     found = throughput(**PRINTED, tokens_per_s=900)
     assert not found.consistent
-    assert found.findings[1] == "tokens_per_s: 900 was printed, but tokens over duration are 529.3"
+    assert found.findings[0] == "tokens_per_s: 900 was printed, but tokens over duration are 529.3"
 
 
 def test_more_in_flight_than_there_can_be_is_found() -> None:

@@ -17,16 +17,20 @@ META = {"deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "distributedInfo
 TEXT = """\
 trace.json: kineto, rank 0 of 2, 6 events, NVIDIA H100
 
+The GPU computes for 36.1 %, only communicates for 12 % and is idle for 51.8 % of the time. The largest part of the
+idle time, 430 µs: the host waited for the DataLoader.
+
 could not look
   operators: none were recorded; right would be activities of the CPU too
   waves and occupancy: the trace has no launch geometry with registers
   memory: no allocations were recorded; right would be profile_memory=True
+  Python in gaps: no stacks were recorded; right would be with_stack=True
   collectives across ranks: there is one rank only; right would be the files of all ranks
 
 rank  device    span    busy  compute  exposed copy  exposed comm    idle  idle %  kernels
    0       0  830 µs  400 µs   300 µs           0 s        100 µs  430 µs  51.8 %        2
 
-rank  steps  found by      median  spread  slow
+rank  steps  found by      median
    0      1  ProfilerStep    1 ms
 
 DataLoader: 1 wait of 400 µs in all, 40 % of the trace
@@ -38,7 +42,7 @@ collective      1  100 µs   25 %
 idle        gaps   total  because
 dataloader     1  430 µs  the host waited for the DataLoader
 
-longest gaps      at  cause       host in                                                      Python
+longest gaps      at  cause       host in
       430 µs  300 µs  dataloader  enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
 
 findings
@@ -47,14 +51,27 @@ findings
      Use more DataLoader workers, pin_memory and prefetching; decode ahead of time or on the GPU.
   2. Communication is not hidden, up to 100 µs
      100 µs of 100 µs are exposed, 12 % of the span; 0 % of it overlaps computation or copies
-     Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where ranks arrive\
- at different times, even them out first: waiting for the last one counts as communication.
+     Overlap it with computation (buckets, prefetching, a stream of its own) or move fewer bytes; where ranks arrive at
+     different times, even them out first: waiting for the last one counts as communication.
 """
 
 
 def test_the_text_is_one_screen(tmp_path):
     seen = invoke("analyze", str(write(tmp_path, EVENTS, **META)))
     assert (seen.code, seen.err, seen.out) == (0, "", TEXT)
+
+
+def test_what_one_screen_has_no_room_for_is_counted_and_is_there_in_full(tmp_path):
+    paths = [
+        str(write(tmp_path, EVENTS, f"{rank}.json", **META | {"distributedInfo": {"rank": rank, "world_size": 10}}))
+        for rank in range(10)
+    ]
+    screen, full = invoke("analyze", *paths).out, invoke("analyze", *paths, "--full").out
+    assert screen.count("\n2 more with --full") == 3  # files, devices, steps
+    assert "9.json: kineto" not in screen
+    assert "9.json: kineto" in full
+    assert " more with " not in full
+    assert max(map(len, screen.splitlines())) <= 120
 
 
 def test_the_json_has_the_documented_keys(tmp_path):

@@ -15,7 +15,7 @@ rank sum test over 4 and 4 steps: p = 0.029, below 0.05
 A  fast.json: 4 steps by ProfilerStep, 2 left out, spread 0.707 %; DataLoader 3 ms in 6 waits, 70.9 % of the trace
 B  slow.json: 4 steps by ProfilerStep, 2 left out, spread 0.496 %; DataLoader 4.8 ms in 6 waits, 79.5 % of the trace
 
-the difference: the GPU waits for the DataLoader, 608 µs of a step in A and 909 µs in B
+the difference: idle time in which the host waited for the DataLoader, 608 µs of a step in A and 909 µs in B
 
 of a step              A       B    B - A
 idle: dataloader  608 µs  909 µs  +301 µs

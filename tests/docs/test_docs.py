@@ -11,7 +11,10 @@ from ..cli.runner import invoke
 
 ROOT = Path(__file__).parents[2]
 WHOLE = ("own_kernel.md",)  # pages that a test of their own runs, commands and all
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ANALYSES = [page for page in PAGES if page.parent.name == "analysis" and page.name != "peers.md"]
+# A command, and what it prints.
+SHOWN = re.compile(r"^    synperf (.*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 
 
 def test_every_stage_of_the_paper_names_a_file_that_exists():
@@ -50,6 +53,38 @@ def test_a_page_shows_the_drawing_that_its_command_writes(name, tmp_path):
     command = re.search(rf"    synperf (explain .*) --svg docs/{shown}", page)[1].split()
     assert invoke(*command, "--svg", str(tmp_path / "drawn.svg")).code == 0
     assert (tmp_path / "drawn.svg").read_text(encoding="utf-8") == (ROOT / "docs" / shown).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ANALYSES, ids=lambda p: p.name)
+def test_a_page_on_an_analysis_has_its_parts_and_shows_what_its_command_prints(page, monkeypatch):
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == ["What it is", "What it needs", "Example", "How it differs"]
+    ((command, shown),) = SHOWN.findall(text)
+    monkeypatch.chdir(ROOT)
+    out = invoke(*command.split()).out
+    for part in shown.split("\n...\n"):
+        assert f"{part}\n" in out
+        out = out.partition(part)[2]
+
+
+def test_every_page_is_in_the_navigation():
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("nav:")[1]
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES if ROOT / "docs" in page.parents}
+    assert set(re.findall(r": (\S+\.md)$", nav, re.MULTILINE)) == pages
+
+
+def test_pictures_are_small_and_in_the_gallery():
+    files = sorted((ROOT / "docs" / "pictures").glob("*"))
+    shown = re.findall(r"\]\(pictures/([^)]+)\)", (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8"))
+    assert sorted(shown) == [file.name for file in files]
+    assert max(file.stat().st_size for file in files) < 200_000
+
+
+def test_the_example_traces_are_what_their_program_writes(tmp_path):
+    examples = ROOT / "docs" / "examples"
+    subprocess.run([sys.executable, str(examples / "make.py"), str(tmp_path)], check=True)
+    made = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
+    assert made == {file.name: file.read_text(encoding="utf-8") for file in examples.glob("*.json")}
 
 
 def test_the_changelog_names_this_version_or_what_is_unreleased():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from synperf.analysis.finding import named
 from synperf.analysis.whole import analyze_traces
 from synperf.report import analysis as report
 from synperf.report import perfetto
@@ -12,6 +13,7 @@ from synperf.report.trace_csv import to_csv
 from synperf.report.trace_markdown import to_markdown
 from synperf.report.trace_page import to_html
 
+from ..traces.kineto_files import call, kernel, read
 from .analysed import FRAME, REAL, SECRET, real, traces
 
 WRITTEN = {
@@ -64,6 +66,17 @@ def test_numbers_families_and_causes_stay(name):
 def test_a_name_has_one_pseudonym_and_steps_keep_theirs():
     assert pseudonym("a") == pseudonym("a") != pseudonym("b")
     assert (pseudonym("ProfilerStep#3"), pseudonym("")) == ("ProfilerStep#3", "")
+
+
+def test_a_name_that_is_cut_off_in_a_sentence_is_lost_too(tmp_path):
+    long = "secret_" + "kernel" * 20
+    events = [call("cudaLaunchKernel", 0, 5, correlation=1), kernel(long, 10, 100, correlation=1)]
+    whole = analyze_traces([read(tmp_path, events)])
+    (reason,) = (one.reason for one in whole.checks if one.key == "cold_operators")
+    assert named(long) in reason
+    (hidden,) = (one.reason for one in redacted(whole).checks if one.key == "cold_operators")
+    assert pseudonym(long) in hidden
+    assert "secret" not in hidden
 
 
 def test_sentences_lose_the_names_in_them(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,6 +26,7 @@ from ..arguments import (
     device,
     tiles_of,
 )
+from ..drawn import print_and_draw
 from ..show import text_of
 
 
@@ -59,12 +59,7 @@ def explain(
     shown = text_of(
         as_json, lambda: explanations.to_dict(explanation, rates), lambda: explanations.to_text(explanation, rates)
     )
-    if svg is None:
-        print(shown)
-        return
-    with outfile.replacing("svg", Path(svg)) as part:
-        outfile.write_text(part, drawings.drawing(explanation))
-        print(shown, flush=True)  # before the drawing has its name: without the text there is none
+    print_and_draw(shown, svg, lambda: drawings.drawing(explanation))
 
 
 def _seconds(text: str) -> float:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ...light_classes import dataclass
 
 HEADER = re.compile(rb'^"(?:ID|Process ID)","[^\n]*"Kernel Name"', re.M)
 _HEADER_TEXT = re.compile(HEADER.pattern.decode())

@@ -1,0 +1,1 @@
+"""Batches of images in memory, and which layout serves what runs on them."""

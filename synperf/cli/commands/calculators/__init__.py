@@ -1,0 +1,1 @@
+"""Commands that answer a question by a formula; each shows one of `synperf/calculators/`."""

@@ -1,0 +1,1 @@
+"""Answers of `synperf/calculators/` as text, JSON and drawings, one file each."""

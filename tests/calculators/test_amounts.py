@@ -1,0 +1,42 @@
+"""What a calculator takes for a number."""
+
+import pytest
+
+from synperf import FieldError
+from synperf.calculators.amounts import all_not_negative, all_positive, count, not_negative, positive, share
+
+
+def test_numbers_within_all_proportion_are_taken():
+    positive(one=1e-18, other=1e24)
+    not_negative(one=0, other=1.5)
+    all_positive("times", [1, 2.5])
+    all_not_negative("times", [0, 2.5])
+    assert count("ranks", 8.0) == 8
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 1e25, 1e-19])
+def test_others_are_refused_by_name(value):
+    with pytest.raises(FieldError, match="size must be above 0"):
+        positive(size=value)
+    with pytest.raises(FieldError, match=r"times\[1\] must be above 0"):
+        all_positive("times", [1, value])
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), 1e25])
+def test_below_0_is_refused_by_name(value):
+    with pytest.raises(FieldError, match="size must be 0 or above"):
+        not_negative(size=value)
+    with pytest.raises(FieldError, match=r"times\[0\] must be 0 or above"):
+        all_not_negative("times", [value])
+
+
+@pytest.mark.parametrize("value", [0, -0.5, 1.01, float("nan")])
+def test_a_share_is_above_0_and_up_to_1(value):
+    share(part=1)
+    with pytest.raises(FieldError, match="part must be above 0 and up to 1"):
+        share(part=value)
+
+
+def test_an_empty_list_is_refused():
+    with pytest.raises(FieldError, match="times must have from 1 to 65536 values, got 0"):
+        all_positive("times", [])
