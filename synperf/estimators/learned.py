@@ -111,7 +111,7 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
 def as_in_rows(kind: KernelFamily, call: Any, gpu: GPU, measured: Collection[str]) -> Any:
     """The call under the one engine that rows of a user's own are of, where nothing else says which."""
     found = engine_of_rows(kind.name, call.dtype, gpu.compute_capability, call.engine, measured)
-    return call if found is call.engine else of_engine(call, found)
+    return call if found is None or found == call.engine else of_engine(call, found)
 
 
 def engines_of(weights: Weights, dtype: DType) -> frozenset[str]:
