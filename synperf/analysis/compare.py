@@ -204,6 +204,8 @@ def _unlike(a: Run, b: Run) -> Iterator[Caution]:
 
 def _cautions(a: Sequence[Trace], b: Sequence[Trace]) -> Iterator[Caution]:
     """What makes the runs unlike, and damage of either."""
+    if len(a) != len(b):
+        yield Caution(text=f"A has {len(a)} ranks and B has {len(b)}: times are the mean over those that are there")
     gpus = [", ".join(sorted({device.name for trace in run for device in trace.devices})) for run in (a, b)]
     if all(gpus) and gpus[0] != gpus[1]:
         yield Caution(text=f"the runs are on different GPUs: A on {gpus[0]}, B on {gpus[1]}")

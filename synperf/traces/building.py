@@ -26,6 +26,7 @@ class Pile:
     def __init__(self, table: type) -> None:
         described = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
         self.missing = {name: one["missing"] for name, one in described.items()}
+        self._texts = [name for name, one in described.items() if one["text"]]
         self.rows = 0
         self._columns = {
             name: np.empty((_FIRST, one["width"]) if one["width"] else _FIRST, dtype=one["dtype"])
@@ -44,6 +45,14 @@ class Pile:
 
     def column(self, name: str) -> Column:
         return self._columns[name][: self.rows]
+
+    def texts(self) -> list[str]:
+        """Columns whose values are ids of texts."""
+        return self._texts
+
+    def set(self, name: str, values: Column) -> None:
+        """Puts values in the place of a column's."""
+        self._columns[name][: self.rows] = values
 
     def taken(self, name: str, order: Column | slice) -> Column:
         """A column in that order, which the pile has no more."""
@@ -73,6 +82,15 @@ class Builder:
         """Appends rows of a side table (`SIDES`); `event` are places that `add` returned."""
         if len(event):
             self.sides[side].add(len(event), {"event": event, **columns})
+
+    def reorder(self, order: Column) -> None:
+        """Puts the rows of the table in that order; side tables name them by their new places."""
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        for name in self.main.missing:
+            self.main.set(name, self.main.column(name)[order])
+        for pile in self.sides.values():
+            pile.set("event", place[pile.column("event")])
 
     def latest_ns(self) -> int:
         """The last start."""

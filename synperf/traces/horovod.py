@@ -25,7 +25,7 @@ from .loose import JUNK
 from .sources import Progress, Source
 
 FORMAT = "horovod"
-_MARKS = (b'"NEGOTIATE_', b'"start_time_since_epoch_in_micros"', b'"CYCLE_START"')
+_MARKS = (b'"NEGOTIATE_', b'"start_time_since_epoch_in_micros"', b'"process_sort_index"', b'"CYCLE_START"')
 _PLACES = 3  # from µs to ns
 
 
@@ -40,8 +40,9 @@ class Event(msgspec.Struct, gc=False):
 
 
 def recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
-    """Whether the first bytes, unpacked, are those of such a timeline."""
-    return head.lstrip()[:1] == b"[" and b'"ph"' in head and any(mark in head for mark in _MARKS)
+    """Whether the first bytes, unpacked, are those of such a timeline, whose events have no categories."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text[:1] == b"[" and b'"ph"' in text and b'"cat"' not in text and any(mark in text for mark in _MARKS)
 
 
 def read(path: Path, progress: Progress | None = None) -> list[Trace]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Generic, TypeVar
 
 import msgspec
@@ -20,6 +21,8 @@ BLANK = b" \t\r\n"
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
+_ENDS = 64  # closing brackets that may be that of the list
+_MANY = 100  # pieces that cannot be read, from which on none are joined: the file is damaged all over
 _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
 _undecoded = msgspec.json.Decoder(list[Raw]).decode
@@ -41,14 +44,14 @@ class Pieces(Generic[Event]):
     def __init__(self, kind: type[Event]) -> None:
         self.unread = 0  # events, or what is left of them
         self.unread_bytes = 0
-        self.mended = 0  # events whose text had to be mended
+        self.mended = 0  # events, and objects beside them, whose text had to be mended
         self._many: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         self._one: Callable[[bytes | Raw], Event] = msgspec.json.Decoder(kind).decode
         self._loose: Callable[[bytes | Raw], Event] = partial(struct_of, kind)
 
-    def lose(self, text: bytes) -> None:
+    def lose(self, text: bytes | Raw) -> None:
         self.unread += 1
-        self.unread_bytes += len(text)
+        self.unread_bytes += len(bytes(text))
 
     def attempt(self, text: bytes | memoryview) -> list[Event] | None:
         """The events of a text between two brackets of a list, or None where it is no valid one."""
@@ -62,9 +65,12 @@ class Pieces(Generic[Event]):
         """The events of a list, some of odd types; None where it is no valid list, or not all of them are events."""
         before = self.mended
         try:
-            found = [self._event(bytes(one)) for one in _undecoded(text)]
+            parts = list(map(bytes, _undecoded(text)))
         except JUNK:
             return None
+        if not all(part.startswith(b"{") for part in parts):
+            return None
+        found = list(map(self._event, parts))
         events = [one for one in found if one is not None]
         if len(events) == len(found):
             return events
@@ -87,31 +93,46 @@ class Pieces(Generic[Event]):
                 return Run([*events, closing[0]], text[closing[1] :], closed=True)
             if event is None and after > len(spans) and not final:
                 return Run(events, text[begin:])
-            if event is None:
-                self.lose(text[begin:end])
-                after = index + 1
-            else:
-                events.append(event)
-            index = after
+            events += self._among(text[begin:end]) if event is None else [event]
+            index = index + 1 if event is None else after
         return Run(events)
 
     def _joined(self, text: bytes, spans: list[tuple[int, int]], index: int) -> tuple[Event | None, int]:
         """The event that begins with a piece, and the piece after it; past the end where the text ends within it."""
-        begin = spans[index][0]
-        for last in range(index, min(index + _JOINED, len(spans))):
+        begin, joined = spans[index][0], _JOINED if self.unread < _MANY else 1
+        for last in range(index, min(index + joined, len(spans))):
             piece = text[begin : spans[last][1]]
             event = self._event(piece)
             if event is not None:
                 return event, last + 1
             if piece.count(b"{") <= piece.count(b"}"):
                 return None, index
-        return None, index if index + _JOINED < len(spans) else len(spans) + 1
+        return None, index if index + joined < len(spans) else len(spans) + 1
+
+    def _among(self, piece: bytes) -> list[Event]:
+        """The events of a piece that is none, but may hold some beside what else there is."""
+        found = self.mixed(piece)
+        if found is None:
+            self.lose(piece)
+        return found or []
+
+    def mixed(self, text: bytes) -> list[Event] | None:
+        """The events between two brackets of a list that holds other things too, which are lost; None if it is none."""
+        try:
+            parts = _undecoded(b"[" + text + b"]")
+        except JUNK:
+            return None
+        found = [(part, self._event(text) if (text := bytes(part)).startswith(b"{") else None) for part in parts]
+        for part, event in found:
+            if event is None:
+                self.lose(part)
+        return [event for _, event in found if event is not None]
 
     def _closing(self, text: bytes, begin: int, end: int) -> tuple[Event, int] | None:
         """The last event of the list and the place behind the list, if it ends in this piece."""
-        for found in _LAST.finditer(text, begin, end):
+        for found in islice(_LAST.finditer(text, max(begin, text.rfind(b'"ph"')), end), _ENDS):
             event = self._event(text[begin : found.start() + 1])
-            if event is not None and b'"ph"' not in text[found.end() :]:
+            if event is not None:
                 return event, found.end()
         return None
 

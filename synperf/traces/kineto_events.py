@@ -81,6 +81,8 @@ class Kinds(dict[tuple[str, str], int]):
 def _kind(phase: str, category: str) -> int:
     if phase == "X":
         return CATEGORIES.get(category.lower(), UNKNOWN)
+    if CATEGORIES.get(category.lower(), Kind.SPAN) is not Kind.SPAN and phase not in HALVES:
+        return UNKNOWN  # work of another phase than that of work
     if phase in _INSTANTS:
         return Kind.MARK
     return Kind.OTHER if phase in _FLOWS_AND_NAMES | HALVES else UNKNOWN

@@ -20,6 +20,8 @@ PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
 LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
 LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
+MOST_TEXTS = 2**24  # that a trace has; threads may have numbers far below 0
+_SHOWN = 5  # categories
 _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
@@ -38,6 +40,7 @@ class Rows:
         self.untimed: Counter[Kind] = Counter()
         self.negative: Counter[Kind] = Counter()
         self.nameless: Counter[Kind] = Counter()
+        self.placeless: Counter[Kind] = Counter()
         self.halves: list[Event] = []
         self._numbers = _Numbers(builder.texts)
         self._sides = Sides(builder)
@@ -55,6 +58,10 @@ class Rows:
                 self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
                 events = [event for event in events if event.name != _MEMORY]
             self._add_kind(kind, events)
+
+    def some_unknown(self) -> str:
+        """Some of the categories that nobody knows."""
+        return ", ".join(sorted(self.kinds.unknown)[:_SHOWN])
 
     def _add_kind(self, kind: Kind, events: Sequence[Event]) -> None:
         start = scaled([event.ts for event in events], PLACES)
@@ -88,6 +95,8 @@ class Rows:
         thread = self._places([event.tid for event in events])
         args = [event.args for event in events]
         device, stream = _where(args, process, thread) if kind in GPU_KINDS else (-1, -1)
+        if kind in GPU_WORK:
+            self.placeless[kind] += int(np.count_nonzero(device < 0))
         place = self.builder.add(
             len(events),
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
@@ -96,12 +105,21 @@ class Rows:
         )  # fmt: skip
         self._sides.add(kind, place, events, args)
 
+    def has_odd_places(self) -> bool:
+        """Whether a process or thread has a number that could be taken for that of a text."""
+        return any(is_text(code) for value, code in self._numbers.items() if not isinstance(value, str))
+
     def _places(self, values: Sequence[Any]) -> Column:
         """Processes or threads as numbers; one number where they are all the same."""
         known = self._numbers
         if len(distinct := set(values)) == 1:
             return np.array(known[distinct.pop()])
         return numbered(known, values)
+
+
+def is_text(place: Any) -> Any:
+    """Whether the number of a process or thread, or each of a column, can stand for a text."""
+    return (place <= -2) & (place > -2 - MOST_TEXTS)
 
 
 class _Numbers(dict[Any, int]):
@@ -124,8 +142,12 @@ def _of(events: Sequence[Event], mask: Column) -> list[Event]:
 def _where(args: Sequence[Args], process: Column, thread: Column) -> tuple[Column, Column]:
     """Device and stream: those of the arguments, else the process and the thread."""
     device, stream = ints([one.device for one in args]), ints([one.stream for one in args])
-    device = np.where(device >= 0, device, process)
-    return np.where(np.abs(device) < 2**31, device, -1), np.where(stream >= 0, stream, thread)
+    device = np.where(_is_device(device), device, process)
+    return np.where(_is_device(device), device, -1), np.where(stream >= 0, stream, thread)
+
+
+def _is_device(number: Column) -> Column:
+    return (number >= 0) & (number < 2**31)
 
 
 def _external(args: Sequence[Args]) -> Column:

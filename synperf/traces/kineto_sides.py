@@ -172,11 +172,12 @@ def ints(values: Sequence[Any]) -> Column:
 
 
 def shares(values: Sequence[Any]) -> Column:
-    """Percentages as shares; what is none is NaN."""
+    """Percentages as shares of 0..1; what is none is NaN."""
     try:
-        return np.fromiter(values, np.float64, len(values)) / 100
+        found = np.fromiter(values, np.float64, len(values)) / 100
     except (TypeError, ValueError):
-        return np.array([share(value) for value in values])
+        found = np.array([share(value) for value in values])
+    return np.where((found >= 0) & (found <= 1), found, np.nan)
 
 
 def small(found: Column) -> Column:

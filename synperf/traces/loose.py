@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from math import nan
 from typing import Any, TypeVar
 
 import msgspec
@@ -62,8 +63,9 @@ def _of_text(text: str) -> Any:
 
 
 def share(value: Any) -> float:
-    """A percentage as a share, NaN where there is none."""
+    """A percentage as a share of 0..1, NaN where there is none."""
     try:
-        return float(value) / 100
+        found = float(value) / 100
     except (TypeError, ValueError):
-        return float("nan")
+        found = nan
+    return found if 0 <= found <= 1 else nan
