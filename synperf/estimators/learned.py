@@ -33,6 +33,7 @@ from ..version import VERSION
 from .analytical import LIMITERS, slowest
 from .estimate import Estimate
 from .inputs import Sustained, inputs, logarithms, sustained
+from .nearness import Near
 from .network import Network
 from .weights import GENERAL, KNOWN, NetworkCard, Regime, Weights, serving, shipped
 from .weights import of_tables as larger
@@ -65,6 +66,7 @@ class Choice:
     widening: float
     beyond: float  # how much further errors go outside the measured range, as a logarithm
     is_apart: bool  # whether the GPU's balance of math and DRAM is outside that of the measured ones
+    near: Near | None  # how much further they go on shapes that are far from measured ones
     digest: str  # the first digits of that of the weights, which name them
     varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
@@ -278,6 +280,9 @@ def finish(
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
     low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s, single)
+    if choice.near is not None and regimes is choice.regimes:
+        wider = choice.near.wider(_extents(kind, call, time_s, single))
+        low, high = low**wider, high**wider
     if choice.beyond and regimes is choice.regimes:
         further = _further(choice.beyond, outside, len(choice.outside + given), single)
         low, high = low / further, high * further
@@ -312,6 +317,14 @@ def _spread(ends: _Ends, time_s: Number, single: bool) -> tuple[Number, Number]:
         return low.item(one), high.item(one)
     at = np.searchsorted(bounds, time_s)
     return low[at], high[at]
+
+
+def _extents(kind: KernelFamily, call: Any, time_s: Number, single: bool) -> np.ndarray:
+    """(fields,) of the shape of a call, or (rows, fields)."""
+    values = values_of(call, kind.shape)
+    if single:
+        return np.array(values, dtype=np.float64)
+    return np.stack([np.broadcast_to(value, np.shape(time_s)) for value in values], axis=1)
 
 
 def _further(beyond: float, outside: Any, said: int, single: bool) -> Number:
@@ -444,8 +457,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), beyond=card.beyond,
-                    is_apart=is_apart, digest=weights.card.sha256[:12], varied=card.varied,
-                    in_turn=IN_TURN in network.inputs,
+                    near=None if card.nearness is None else Near.of(card.nearness), is_apart=is_apart,
+                    digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 

@@ -23,6 +23,7 @@ from synperf import (
 from synperf.errors import UnsupportedError
 from synperf.estimators import learned
 from synperf.estimators.learned import Wanted, choose, estimate
+from synperf.estimators.nearness import Nearness
 from synperf.estimators.weights import Weights, shipped
 from synperf.features import features
 from synperf.hardware import DType
@@ -127,6 +128,22 @@ def test_intervals_are_wider_where_a_call_is_beyond_what_was_measured_and_there_
     for i in range(3):
         one = estimate(GEMM, Gemm(m=int(m[i]), n=4096, k=4096, batch=int(call.batch[i]), engine="vllm"), H100, wider)
         assert (one.low_s, one.high_s) == pytest.approx((after.low_s[i], after.high_s[i]), rel=1e-5)
+
+
+def test_intervals_are_wider_the_further_a_shape_is_from_measured_ones():
+    near = Nearness(shapes=((4096, 4096),), growth=0.5, least=0.0, usual=1.0, most=2.0)
+    networks = (structs.replace(WEIGHTS.card.networks[0], nearness=near), *WEIGHTS.card.networks[1:])
+    apart = Weights(card=structs.replace(WEIGHTS.card, networks=networks), networks=WEIGHTS.networks)
+    n = np.array([4096, 2048, 1024, 64])
+    call = Gemm(m=64, n=n, k=4096, engine="vllm")
+    before, after = estimate(GEMM, call, H100, WEIGHTS), estimate(GEMM, call, H100, apart)
+    assert after.time_s.tolist() == before.time_s.tolist()
+    further = np.log(after.high_s / after.time_s) / np.log(before.high_s / before.time_s)
+    assert further == pytest.approx(np.exp([-0.5, 0.0, 0.5, 0.5]))
+    for i, size in enumerate(n.tolist()):
+        one = estimate(GEMM, Gemm(m=64, n=size, k=4096, engine="vllm"), H100, apart)
+        assert (one.low_s, one.high_s) == pytest.approx((after.low_s[i], after.high_s[i]), rel=1e-5)
+    assert estimate(GEMM, call, L4, apart).high_s.tolist() == estimate(GEMM, call, L4, WEIGHTS).high_s.tolist()
 
 
 def test_columns_are_the_calls_one_by_one():
