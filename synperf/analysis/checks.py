@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from math import log2
 from typing import Any
 
-from ..collectives.algorithms import steps, wire_share
 from ..units import counted, format_percent, format_quantity, format_time
 from .facts import Facts, share
 from .finding import named, told
@@ -181,6 +180,8 @@ def overlap(facts: Facts, item: Mapping[str, Any]) -> Seen:
 
 def message_times(size: float, ranks: int, alpha_s: float, bytes_per_s: float) -> tuple[float, float]:
     """Seconds of an all-reduce on a ring, and on a tree each of whose hops sends all of it: alpha-beta model."""
+    from ..collectives.algorithms import steps, wire_share  # brings kernels along, and most traces have no use for it
+
     ring, _ = steps(_ALL_REDUCE, "ring", ranks, 1)
     hops = 2 * log2(ranks)
     wire = wire_share(_ALL_REDUCE, "ring", ranks)

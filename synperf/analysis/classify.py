@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Column, Events, Kind
 
 UNCLASSIFIED = "unclassified"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Caution, Events, Trace, aligned
 from .finding import Finding, told
 from .work import devices

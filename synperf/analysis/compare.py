@@ -7,12 +7,13 @@ more than they differ are told as inconclusive. Differences are of the means ove
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
 
 from ..errors import FieldError
+from ..light_classes import dataclass
 from ..traces import Progress
 from ..traces.events import Caution, Trace
 from . import rank_sum
@@ -203,6 +204,8 @@ def _unlike(a: Run, b: Run) -> Iterator[Caution]:
 
 def _cautions(a: Sequence[Trace], b: Sequence[Trace]) -> Iterator[Caution]:
     """What makes the runs unlike, and damage of either."""
+    if len(a) != len(b):
+        yield Caution(text=f"A has {len(a)} ranks and B has {len(b)}: times are the mean over those that are there")
     gpus = [", ".join(sorted({device.name for trace in run for device in trace.devices})) for run in (a, b)]
     if all(gpus) and gpus[0] != gpus[1]:
         yield Caution(text=f"the runs are on different GPUs: A on {gpus[0]}, B on {gpus[1]}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Column, Kind, aligned, distinct
 from ..units import counted, format_quantity
 from .finding import Finding, told

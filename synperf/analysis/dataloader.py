@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Kind, Trace
 from .host_ranges import dataloader_rows
 from .intervals import Intervals

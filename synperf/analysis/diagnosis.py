@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import FieldError, UnknownNameError
-from ..traces.events import Column, Kind
+from ..light_classes import dataclass
+from ..traces.events import Column, Kind, among, distinct
 from ..units import counted, format_percent
 from . import gaps
 from .classify import family
@@ -161,10 +162,10 @@ def _of_host(found: Nested, gpu_ns: Column, late: Intervals, least_ns: int) -> i
 def _small(work: Work, per_launch: int) -> Column:
     """Kernels shorter than a launch takes, of families that memory bounds."""
     events = work.events
-    known = np.unique(events.name[work.compute])
+    known = distinct(events.name[work.compute])
     bound = known[[family(events.names[name]) in _BOUND_BY_MEMORY for name in known.tolist()]]
     short = events.dur_ns[work.compute] < per_launch
-    kernels: Column = work.compute[short & np.isin(events.name[work.compute], bound)]
+    kernels: Column = work.compute[short & among(events.name[work.compute], bound)]
     return kernels
 
 

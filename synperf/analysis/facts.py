@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
+from ..light_classes import dataclass
 from .collectives import Across
 from .copies import Copies
 from .diagnosis import Diagnosis

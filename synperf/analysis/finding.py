@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..light_classes import dataclass
 from ..units import format_time
 
 _NS = 1e-9

@@ -7,10 +7,10 @@ ends it tells whether the host was late: then what the host did from the begin o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import GPU_WORK, Column, Events
 from .host_ranges import COPY, SYNC, Doing, anything, calls, dataloader_rows
 from .intervals import Intervals

@@ -6,15 +6,15 @@ memory; `recorded_occupancy` is the profiler's own estimate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, isnan
 
 import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU
+from ..light_classes import dataclass
 from ..scheduling.occupancy import Occupancy, occupancy
-from ..traces.events import Kind, Trace, aligned
+from ..traces.events import Kind, Trace, aligned, distinct
 from ..units import counted, format_percent
 from .classify import collectives
 from .finding import Finding, named, told
@@ -60,7 +60,7 @@ class Geometry:
 
 def devices(trace: Trace) -> list[int]:
     """Devices that have kernels, with a time or without one."""
-    found: list[int] = np.unique(trace.events.device[trace.events.of(Kind.KERNEL, Kind.UNTIMED)]).tolist()
+    found: list[int] = distinct(trace.events.device[trace.events.of(Kind.KERNEL, Kind.UNTIMED)]).tolist()
     return found
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cache
 
 from ..hardware import GPU, gpu
 from ..hardware.names import resolve
+from ..light_classes import dataclass
 from ..traces.events import Device, Trace
 
 
@@ -28,7 +29,10 @@ class Known:
     @property
     def gpu(self) -> GPU | None:
         """Its published limits."""
-        return gpu(self.key) if self.key else None
+        return _of_key(self.key) if self.key else None
+
+
+_of_key = cache(gpu)  # rows by the thousand ask for it
 
 
 def name_of(devices: Sequence[Device], number: int) -> str | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..light_classes import dataclass
 from .steps import Step, Steps
 
 

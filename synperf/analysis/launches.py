@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..traces.events import CALLS, GPU_WORK, Caution, Column, Kind, distinct
+from ..light_classes import dataclass
+from ..traces.events import CALLS, GPU_WORK, Caution, Column, Kind, among, distinct
 from .launched import interval_ns, is_graph
 from .launched import launches as launched_by
 from .work import Work
@@ -92,11 +92,18 @@ def _lost(work: Work) -> int:
     rows = events.of(*CALLS)
     wanted = events.correlation[rows[events.named(_KERNEL.search)[rows]]]
     known = events.correlation[events.of(*GPU_WORK, Kind.UNTIMED)]
-    return int((~np.isin(wanted[wanted > 0], known)).sum())
+    return int((~among(wanted[wanted > 0], known)).sum())
 
 
-def _percentile(values: Column, share: float) -> int | None:
-    return int(np.percentile(values, share)) if len(values) else None
+def _percentile(values: Column, percent: float) -> int | None:
+    """Between two values in proportion, digit for digit as by `np.percentile`, which imports numpy.ma too."""
+    if not len(values):
+        return None
+    place = (len(values) - 1) * (percent / 100)
+    low, high = int(place), min(int(place) + 1, len(values) - 1)
+    below, above = np.partition(values, (low, high))[[low, high]].tolist()
+    share = place - low
+    return int(above - (above - below) * (1 - share) if share >= 0.5 else below + (above - below) * share)
 
 
 def _depths(launched: Column, started: Column) -> Column:

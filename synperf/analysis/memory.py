@@ -7,10 +7,10 @@ allocation (`aten::empty`, `aten::clone`'s own `empty_like`, ...). What was allo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Column, Trace
 from .nested import Nested
 

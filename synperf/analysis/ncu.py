@@ -7,8 +7,8 @@ not in the report is None, and told as not looked at. Shares are 0..1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..light_classes import dataclass
 from ..traces.events import Caution
 from ..traces.records.ncu_csv import KernelProfile, NcuReport
 from .finding import Finding

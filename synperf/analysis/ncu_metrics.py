@@ -6,14 +6,15 @@ nvprof collects no metrics from compute capability 7.5 on and does not run from 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ..errors import UnknownNameError
+from ..light_classes import dataclass
 from ..traces.records.ncu_csv import KernelProfile
 
 _FILE = Path(__file__).parent / "ncu_metrics.toml"
+_OF_NCU = "__"  # between the unit of the GPU and the rest of the name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,15 @@ def from_ncu(name: str) -> Translation:
     if not same:
         raise UnknownNameError.among("metric of Nsight Compute", name, known)
     return same[0]
+
+
+def named(name: str) -> Translation:
+    """A metric by a name of either.
+
+    Raises:
+        UnknownNameError: there is none; the message has the nearest ones.
+    """
+    return from_ncu(name) if _OF_NCU in name else from_nvprof(name)
 
 
 def value(profile: KernelProfile, name: str) -> float | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 
+from ..light_classes import dataclass
 from ..traces.records.ncu_csv import KernelProfile
 from . import ncu_metrics
 

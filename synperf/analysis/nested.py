@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import CALLS, Column, Events, Kind
 
 
@@ -77,27 +76,33 @@ def nested(events: Events) -> Nested:
     order = np.lexsort((np.arange(len(rows)), events.thread[rows], events.process[rows]))
     rows = rows[order]
     process, thread = events.process[rows], events.thread[rows]
-    above, depth, first = [], [], 0
-    for part in np.split(rows, np.flatnonzero((np.diff(process) != 0) | (np.diff(thread) != 0)) + 1):
-        ups, downs = _above(events.start_ns[part].tolist(), events.end_ns(part).tolist(), first)
-        above += ups
-        depth += downs
-        first += len(part)
+    begins = np.ones(len(rows), dtype=bool)  # of a thread
+    begins[1:] = (np.diff(process) != 0) | (np.diff(thread) != 0)
+    above = _above(events.start_ns[rows], events.end_ns(rows), begins)
     place = np.full(len(events), -1)
     place[rows] = np.arange(len(rows))
-    columns = (np.array(one, dtype=np.int64) for one in (above, depth))
-    return Nested(events=events, rows=rows, above=next(columns), depth=next(columns), place=place)
+    return Nested(events=events, rows=rows, above=above, depth=_depth(above), place=place)
 
 
-def _above(start: list[int], end: list[int], place: int) -> tuple[list[int], list[int]]:
-    """Places of what is above, and depths, of the ranges of one thread, in order of start, the longer first."""
-    above: list[int] = []
-    depth: list[int] = []
-    open_: list[int] = []
-    for here, first in enumerate(start):
-        while open_ and end[open_[-1]] <= first:
-            open_.pop()
-        above.append(open_[-1] + place if open_ else -1)
-        depth.append(len(open_))
-        open_.append(here)
-    return above, depth
+def _above(start: Column, end: Column, begins: Column) -> Column:
+    """Places of what is above each range: the latest before it, of its thread, that ends after it starts, or -1.
+
+    Rows are in order of start, the longer first. Whatever ends before a range starts is jumped over, with all that had
+    ended before that one started, for all ranges at once.
+    """
+    above = np.where(begins, -1, np.arange(-1, len(start) - 1))
+    rest = np.flatnonzero(above >= 0)
+    while (rest := rest[end[above[rest]] <= start[rest]]).size:
+        above[rest] = above[above[rest]]
+        rest = rest[above[rest] >= 0]
+    return above
+
+
+def _depth(above: Column) -> Column:
+    """How many are above each."""
+    depth, further = (above >= 0).astype(np.int64), above.copy()
+    while (rest := np.flatnonzero(further >= 0)).size:
+        at = further[rest]
+        depth[rest] += depth[at]
+        further[rest] = further[at]
+    return depth

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from ..light_classes import dataclass
 
 Shape = tuple[int, ...]
 _FILE = Path(__file__).with_name("operator_formulas.toml")

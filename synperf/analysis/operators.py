@@ -7,12 +7,13 @@ with it; of an operator that calls itself only the outer one counts. Work is by 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..hardware import GPU
+from ..light_classes import dataclass
 from ..traces.events import GPU_WORK, Column, Kind, Trace, aligned
 from ..units import counted, format_percent
 from .finding import Finding, told

@@ -8,8 +8,7 @@ idle = span - busy, and the span is from the first start to the last end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..light_classes import dataclass
 from ..units import format_percent
 from .finding import Finding, told
 from .intervals import Intervals

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..errors import FieldError
+from ..light_classes import dataclass
 from ..traces.events import Column, Trace
 from .classify import family
 from .dataloader import DataLoader, dataloader

@@ -6,10 +6,9 @@ as TF32 where the GPU can, because traces do not say whether it was allowed: the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
+from ..light_classes import dataclass
 from .operator_formulas import Work
 
 COMPUTE, MEMORY = "compute", "memory"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Column, Events, Kind, Trace, distinct
 from .intervals import Intervals
 from .work import Work, devices

@@ -5,10 +5,9 @@ The definitions are those of `overlap`; over all slices each kind adds up to wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..light_classes import dataclass
 from ..traces.events import Column, distinct
 from .overlap import unions
 from .work import Work

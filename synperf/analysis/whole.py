@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
+from ..light_classes import dataclass
 from ..traces.events import Caution, Column, Device, Kind, Trace
 from . import collectives, copies, diagnosis, gaps, geometry, launches, operators, plausible
 from .checklist import Check, checklist
@@ -26,6 +27,7 @@ from .operators import Operators
 from .overlap import Overlap, findings, overlap
 from .steps import Steps, steps
 from .timeline import Timeline, timeline
+from .waits import Waits, waits
 from .work import Work, devices
 
 LONGEST = 20  # gaps of each device that are told
@@ -75,6 +77,7 @@ class Analysis:
     memory: tuple[Memory, ...]
     diagnoses: tuple[Diagnosis, ...]
     dataloaders: tuple[DataLoader, ...]
+    waits: tuple[Waits, ...]
     across: Across | None
     imbalance: tuple[Imbalance, ...]
     checks: tuple[Check, ...]
@@ -136,6 +139,7 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
         memory=tuple(found.memory),
         diagnoses=tuple(found.diagnoses),
         dataloaders=loaders,
+        waits=tuple(one for trace in traces for one in waits(trace)),
         across=together,
         imbalance=balance,
         checks=checklist(facts),

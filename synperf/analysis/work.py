@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..light_classes import dataclass
 from ..traces.events import GPU_WORK, Column, Events, Kind, Trace, distinct
 from .classify import collectives
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
+_DRAWN_EVERY_S = 0.1
 Told = Callable[[str, int, int], None]  # (what, done, of all)
 
 
@@ -18,9 +20,18 @@ def stages() -> Iterator[Told | None]:
     from rich.console import Console  # commands that are done at once need no bar
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading")
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+    # drawn by whoever tells and not by a thread of its own, beside which no process may be forked
+    with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task, drawn = bar.add_task("reading"), -_DRAWN_EVERY_S
+
+        def told(what: str, done: int, total: int) -> None:
+            nonlocal drawn
+            bar.update(task, description=what, completed=done, total=total)
+            if (now := monotonic()) - drawn >= _DRAWN_EVERY_S:
+                drawn = now
+                bar.refresh()
+
+        yield told
 
 
 @contextmanager

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ..analysis import Analysis
 from ..errors import FieldError
+from ..light_classes import dataclass
 from ..report.perfetto import Part
 from ..report.perfetto import write as write_perfetto
 from ..tables import outfile

@@ -23,6 +23,7 @@ from ..kernels import family as family_named
 from ..kernels.own import LOADED
 from .input_names import input_names
 from .inputs import VERSION as INPUTS_VERSION
+from .nearness import Nearness
 from .network import Network
 
 FORMAT = 2
@@ -61,6 +62,7 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     varied: tuple[str, ...] = ()  # of the fields that measured calls always have at 1, those that its rows have not
     beyond: float = 0.0  # of |log(measured / predicted)|: how much further it goes outside the measured range
     widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
+    nearness: Nearness | None = None  # where errors grow with the distance to measured shapes
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -217,7 +219,7 @@ def _card(path: Path, family: str, own: bool) -> Card:
     except msgspec.ValidationError as wrong:
         raise FileFormatError(f"{path}: not a card of weights ({wrong})") from None
     kind = family.removesuffix(_TABLES)
-    said = [one for network in card.networks for one in _mismatches(network)]
+    said = [one for network in card.networks for one in _mismatches(network, len(family_named(kind).shape))]
     if own:
         said += [one for n in card.networks for one in _other_inputs(n, input_names(kind, n.variant))]
     if said:
@@ -244,8 +246,8 @@ def _other_inputs(network: NetworkCard, names: tuple[str, ...]) -> Iterator[str]
         yield f"{network.name} has its inputs in another order"
 
 
-def _mismatches(network: NetworkCard) -> Iterator[str]:
-    """What else an answer would stumble over: a scope that is none, and times that no regime is of."""
+def _mismatches(network: NetworkCard, num_extents: int) -> Iterator[str]:
+    """What else an answer would stumble over: no scope, times that no regime is of, and a nearness to nothing."""
     if network.scope not in (KNOWN, GENERAL):
         yield f"{network.name} is {network.scope!r}, neither {KNOWN} nor {GENERAL}"
     if "" not in network.regimes:
@@ -254,6 +256,16 @@ def _mismatches(network: NetworkCard) -> Iterator[str]:
         ends = [regime.up_to_s for regime in regimes]
         if not ends or sorted(set(ends)) != ends:
             yield f"{network.name} has no rising regimes for {group or 'groups that nothing was held out of'}"
+    if network.nearness is not None:
+        yield from (f"{network.name} has a nearness {said}" for said in _not_near(network.nearness, num_extents))
+
+
+def _not_near(nearness: Nearness, num_extents: int) -> Iterator[str]:
+    """What is wrong of a nearness: shapes that are none of the family, or distances that do not rise."""
+    if not nearness.shapes or any(len(shape) != num_extents or min(shape) < 1 for shape in nearness.shapes):
+        yield f"that is not to shapes of {num_extents} extents"
+    if nearness.growth < 0 or not 0 <= nearness.least <= nearness.usual <= nearness.most:
+        yield "whose distances or growth are not in order"
 
 
 def _bytes(path: Path) -> bytes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from ..errors import UnknownNameError
+from ..light_classes import dataclass
 
 _FILE = Path(__file__).parent / "compute_capability.toml"
 

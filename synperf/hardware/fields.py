@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from ..errors import FieldError
@@ -123,6 +122,8 @@ def _text(field: str, value: Any, where: str) -> str:
 
 def unknown(field: str, known: Iterable[str], kind: str = "field") -> str:
     """`unknown field 'clok_hz'; nearest: clock_hz`, or all known names where none is near."""
+    from difflib import get_close_matches  # only an error needs it
+
     names = sorted(known)
     near = get_close_matches(field[:60].lower(), names, n=3, cutoff=0.5)
     return f"unknown {kind} {show(field)}; {'nearest' if near else 'known'}: {', '.join(near or names)}"

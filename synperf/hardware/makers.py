@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from ..light_classes import dataclass
 
 NVIDIA = "nvidia"
 _FILE = Path(__file__).parent / "makers.toml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,12 @@ def keys() -> tuple[str, ...]:
 @cache
 def head(key: str) -> dict[str, Any]:
     """Fields of a catalog file above its first table; empty where there is no such file."""
+    return tomllib.loads(_top(key))
+
+
+def _top(key: str) -> str:
     path = FOLDER / f"{key}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8").split("\n[", 1)[0]) if path.is_file() else {}
+    return path.read_text(encoding="utf-8").split("\n[", 1)[0] if path.is_file() else ""
 
 
 def squash(name: str) -> str:
@@ -42,17 +47,24 @@ def resolve(name: str) -> tuple[str, str]:
     The name is taken as it is, then without the maker's words: `Tesla T4` is `T4`.
     """
     exact = squash(name)
-    for spelling in (exact, _MAKERS.sub("", exact)):
-        if spelling in _names():
-            key, assumed = _names()[spelling]
+    bare = _MAKERS.sub("", exact)
+    known = _names_of(tuple(key for key in keys() if bare in squash(key) or bare in _squashed(key)))
+    for spelling in (exact, bare):
+        if spelling in known:
+            key, assumed = known[spelling]
             return key, f"gpu: {name!r} taken as {key}, {assumed}" if assumed else ""
     return "", ""
 
 
 @cache
-def _names() -> dict[str, tuple[str, str]]:
-    """Squashed name -> (key, what is assumed). A key beats an alias, an alias beats a stand-in."""
-    stand_ins = {squash(name): (key, text) for key in keys() for name, text in head(key).get("stand_ins", {}).items()}
-    aliases = {squash(name): (key, "") for key in keys() for name in head(key).get("aliases", ())}
+def _squashed(key: str) -> str:
+    """The text of a catalog file above its first table, squashed: only where a name is in it can the GPU have it."""
+    return squash(_top(key))
+
+
+def _names_of(some: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Squashed name -> (key, what is assumed), of some GPUs. A key beats an alias, an alias beats a stand-in."""
+    stand_ins = {squash(name): (key, text) for key in some for name, text in head(key).get("stand_ins", {}).items()}
+    aliases = {squash(name): (key, "") for key in some for name in head(key).get("aliases", ())}
     without_maker = {_MAKERS.sub("", name): found for name, found in aliases.items()}
-    return without_maker | stand_ins | aliases | {squash(key): (key, "") for key in keys()}
+    return without_maker | stand_ins | aliases | {squash(key): (key, "") for key in some}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from math import log
 from typing import Any
 
@@ -38,6 +37,8 @@ def new_kind(document: Document, where: str, everyone: Iterable[GPU]) -> str:
 
 def _require_no_slip(architecture: str, known: Iterable[str], where: str) -> None:
     """Raise FieldError for a name close to a known one; one with a digit, such as `hopper2`, is a name of its own."""
+    from difflib import get_close_matches  # slow to import, and GPUs of the catalog need none of it
+
     near = get_close_matches(architecture[:60].lower(), sorted(known), n=1, cutoff=0.8)
     if near and not any(c.isdigit() for c in architecture):
         raise FieldError(f"{where}: architecture: unknown {show(architecture)}; right would be {near[0]}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -70,6 +69,8 @@ def _flat(table: Any, field: str, where: str) -> dict[str, Any]:
 @cache
 def typical_shares() -> dict[str, float]:
     """Median of every recorded share over the measured GPUs."""
+    from statistics import median  # slow to import, and GPUs that are measured need none of it
+
     records = [found for key in measured() if (found := record(key)) is not None]
     return {name: median(v) for name in SHARES if (v := [x for r in records if (x := getattr(r, name)) is not None])}
 

@@ -18,14 +18,14 @@ from . import trace_work_tables as work_tables
 from .jsonout import plain
 from .text import paragraphs, printable, section, table
 from .trace_columns import Table
-from .trace_lines import caution, head, loader, titled, unseen, verdict
+from .trace_lines import caution, head, loader, titled, unseen, verdict, waited
 from .trace_tables import families, gaps, idle, late, step_times, times
 
 _ROWS = 8  # of a table on the first screen
 _WIDE = 118  # letters of a line of words, as wide as the widest table on most traces
 _REST = (  # tables that the first screen has no room for
-    *work_tables.TABLES, tables.kernels, tables.steps, tables.collectives, tables.imbalance, tables.copies,
-    tables.launches,
+    *work_tables.TABLES, tables.kernels, tables.waits, tables.steps, tables.collectives, tables.imbalance,
+    tables.copies, tables.launches,
 )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ def to_dict(found: Analysis) -> dict[str, Any]:
         "diagnosis": plain(found.diagnoses),
         "checks": plain(found.checks),
         "dataloader": plain(found.dataloaders),
+        "waits": plain(found.waits),
         "collectives": plain(found.across.collectives) if found.across else [],
         "late_ranks": plain(found.across.late) if found.across else [],
         "imbalance": plain(found.imbalance),
@@ -95,6 +96,7 @@ def to_text(found: Analysis, is_full: bool = False) -> str:
         _table(times(found), most),
         _table(step_times(found), most),
         loader(found),
+        waited(found),
         _table(families(found), most),
         _table(idle(found), most),
         _table(gaps(found), most and most // 2),

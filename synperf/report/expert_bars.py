@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from ..kernels.one_by_one import Experts
+from ..light_classes import dataclass
 from . import axis, panels, svg
 from .panels import BUSY, LEFT, MEAN, MEAN_DASH, PLOT, TOP, Key
 from .pipe_bars import Times

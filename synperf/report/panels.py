@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from ..light_classes import dataclass
 from . import pipe_bars, svg
 
 LEFT, TOP, PLOT = 92.0, 92.0, 494.0  # of the left panel: edges, and the width of what is plotted

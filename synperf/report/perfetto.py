@@ -8,7 +8,6 @@ Source: "Trace Event Format", Google, 2016.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..analysis.gaps import CAUSES
 from ..analysis.whole import Analysis
+from ..light_classes import dataclass
 from ..traces.events import GPU_KINDS, Column, Events, Kind, Trace, aligned
 
 _CATEGORY = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from ..light_classes import dataclass
 from ..units import format_time
 from . import svg
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..explanation import Explanation
+from ..light_classes import dataclass
 from .text import counted, number
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ..light_classes import dataclass
 from ..scheduling import Placement
 
 NUM_SHADES = 5

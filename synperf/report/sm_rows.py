@@ -6,10 +6,10 @@ Rows come from placing the tiles one by one. What times stand on are closed form
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 from ..kernels.one_by_one import Order, Tiles
+from ..light_classes import dataclass
 from ..scheduling import Placement
 from ..units import format_time
 from . import axis, panels, svg

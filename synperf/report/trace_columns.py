@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ..light_classes import dataclass
 from ..units import format_percent, format_quantity, format_time
 from .text import printable
 

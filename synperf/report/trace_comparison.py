@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.compare import CHANCE, Comparison, Difference, Run, Table, Verdict
@@ -15,6 +16,7 @@ from .trace_columns import time, words
 from .trace_lines import caution
 
 _ROWS = 10  # of a table; the rest is summed up
+_FILES = 3  # that are named
 _HEADS = ("A", "B", "B - A")
 
 
@@ -68,7 +70,12 @@ def _signed(share: float) -> str:
 def _run(run: Run) -> str:
     cut = f", {run.left_out} left out" if run.left_out else ""
     steps = f"{counted(run.steps, 'step')} by {run.found_by}{cut}, spread {format_percent(run.spread)}"
-    return f"{', '.join(run.files)}: {steps}{_loader(run)}"
+    return f"{_files(run.files)}: {steps}{_loader(run)}"
+
+
+def _files(names: Sequence[str]) -> str:
+    """All names where they are few."""
+    return ", ".join(names) if len(names) <= _FILES else f"{names[0]} and {len(names) - 1} more"
 
 
 def _loader(run: Run) -> str:

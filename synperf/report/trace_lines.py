@@ -15,6 +15,7 @@ from .trace_columns import share, size, time
 from .trace_tables import families, idle
 
 _TOLD = 0.01  # share of the time below which the verdict is silent
+_WORTH = 0.05  # share of the span from which waits of the host are told
 _VERBS = {
     True: {
         "compute_ns": "computes for",
@@ -65,6 +66,19 @@ def loader(found: Analysis) -> str:
     of = "" if len(found.dataloaders) == 1 else f" on rank {one.rank}, which waits most"
     waits = f"{counted(one.count, 'wait')} of {time(one.total_ns)} in all{of}"
     return f"DataLoader: {waits}, {format_percent(one.share)} of the trace"
+
+
+def waited(found: Analysis) -> str:
+    """Waits in the call that synchronises for longest, where they are worth a word, and whether the GPU worked."""
+    span = max((one.span_ns for one in found.overlaps), default=0)
+    one = max(found.waits, key=lambda waits: waits.total_ns, default=None)
+    if one is None or one.total_ns < _WORTH * span:
+        return ""
+    rank = "" if len(found.sources) == 1 or one.rank is None else f" on rank {one.rank}, which waits most"
+    head = f"{one.name}: {counted(one.count, 'wait')} of {time(one.total_ns)} in all{rank}"
+    worked = share(one.worked_ns / one.total_ns)
+    won = "that is the time of kernels and copies, and is not won by leaving the call out"
+    return f"{head}; in {worked} of it the GPU worked: {won}"
 
 
 def memory_caption(one: Memory) -> str:

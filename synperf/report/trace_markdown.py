@@ -10,7 +10,7 @@ from . import trace_tables as tables
 from . import trace_work_tables as work_tables
 from .text import paragraphs
 from .trace_columns import Table
-from .trace_lines import caution, five, head, loader, titled, unseen, verdict
+from .trace_lines import caution, five, head, loader, titled, unseen, verdict, waited
 
 _ROWS = 20  # of a table
 _MARKS = re.compile(r"([\\`*_|<>\[\]#])")
@@ -31,6 +31,7 @@ def to_markdown(found: Analysis) -> str:
         _titled("Could not look", _list(map(unseen, found.unseen))),
         _list(f"{one.name}: {one.shown}, {one.word}" for one in five(found)),
         _plain(loader(found)),
+        _plain(waited(found)),
         _titled("Findings", "\n".join(_findings(found))),
         *(_titled(one.title, _table(one)) for one in made),
     )

@@ -124,7 +124,7 @@ def _sections(found: Analysis) -> Iterator[tuple[str, str, str]]:
     yield from _tables(found, tables.times)
     yield from _with_pictures(found)
     yield from _tables(found, tables.imbalance, work_tables.causes, tables.kernels, work_tables.operators)
-    yield from _tables(found, work_tables.geometry, tables.launches, tables.copies, tables.loaders)
+    yield from _tables(found, work_tables.geometry, tables.launches, tables.copies, tables.loaders, tables.waits)
     if found.memory:
         yield "memory", "Memory", _memory(found)
     yield from _tables(found, work_tables.checks, work_tables.gpus)

@@ -156,6 +156,19 @@ def loaders(found: Analysis) -> Table:
     )
 
 
+def waits(found: Analysis) -> Table:
+    """Waits of the host for the device."""
+    return Table(
+        key="waits",
+        title="Waits of the host",
+        columns=(
+            RANK, name("call"), Column("calls", count), Column("total", time), Column("GPU worked", time),
+        ),
+        rows=tuple((one.rank, one.name, one.count, one.total_ns, one.worked_ns) for one in found.waits),
+        note="While the GPU works, a wait is the time of its kernels and copies: without the call the next one waits.",
+    )  # fmt: skip
+
+
 def late(found: Analysis) -> Table:
     """Ranks that were last at collectives."""
     ranks = found.across.late if found.across else ()

@@ -6,9 +6,9 @@ Tasks are given out breadth first, so rows that hold equally many are neighbours
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 
+from ..light_classes import dataclass
 from ..units import format_time
 from .svg import document, rect, text
 from .text import counted, share_full

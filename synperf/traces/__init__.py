@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import FileFormatError
 from .events import Trace
 from .sources import Progress, Source
-from .unknown import describe
+from .unknown import looks
 
 __all__ = ["Progress", "Trace", "formats", "read_trace", "recognised"]
 
@@ -64,4 +64,4 @@ def _otherwise(path: Path) -> str:
     if others:
         return f"holds {' and '.join(others)}, which is no timeline; right would be synperf.read_records"
     known = f"{', '.join(formats())}, and of what is no timeline {', '.join(records.formats())}"
-    return f"{describe(Source(path).head())}; read are {known}"
+    return f"{looks(path)}; read are {known}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .events import GPU_WORK, SIDES, Column, Events, Kind
+from .events import GPU_WORK, SIDES, Column, Events, Kind, among
 
 _FIRST = 1024  # rows that there is room for at first
 
@@ -26,6 +26,7 @@ class Pile:
     def __init__(self, table: type) -> None:
         described = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
         self.missing = {name: one["missing"] for name, one in described.items()}
+        self._texts = [name for name, one in described.items() if one["text"]]
         self.rows = 0
         self._columns = {
             name: np.empty((_FIRST, one["width"]) if one["width"] else _FIRST, dtype=one["dtype"])
@@ -44,6 +45,14 @@ class Pile:
 
     def column(self, name: str) -> Column:
         return self._columns[name][: self.rows]
+
+    def texts(self) -> list[str]:
+        """Columns whose values are ids of texts."""
+        return self._texts
+
+    def set(self, name: str, values: Column) -> None:
+        """Puts values in the place of a column's."""
+        self._columns[name][: self.rows] = values
 
     def taken(self, name: str, order: Column | slice) -> Column:
         """A column in that order, which the pile has no more."""
@@ -74,6 +83,15 @@ class Builder:
         if len(event):
             self.sides[side].add(len(event), {"event": event, **columns})
 
+    def reorder(self, order: Column) -> None:
+        """Puts the rows of the table in that order; side tables name them by their new places."""
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        for name in self.main.missing:
+            self.main.set(name, self.main.column(name)[order])
+        for pile in self.sides.values():
+            pile.set("event", place[pile.column("event")])
+
     def latest_ns(self) -> int:
         """The last start."""
         return int(self.main.column("start_ns").max(initial=0))
@@ -88,7 +106,7 @@ class Builder:
         twice = self._twice(_meeting(order, start, dur))
         self.duplicates = len(twice)
         if len(twice):
-            order = order[~np.isin(order, twice)]
+            order = order[~among(order, twice)]
         place = np.full(len(start), -1)
         place[order] = np.arange(len(order))
         del start, dur
@@ -100,7 +118,7 @@ class Builder:
     def _twice(self, places: Column) -> Column:
         """Those of the events that repeat another one: GPU work, and what has an id of its own."""
         of = {name: self.main.column(name)[places] for name in self.main.missing}
-        known = np.isin(of["kind"], GPU_WORK) | (of["external"] >= 0) | (of["correlation"] >= 0)
+        known = among(of["kind"], GPU_WORK) | (of["external"] >= 0) | (of["correlation"] >= 0)
         known &= of["kind"] != Kind.MEMORY
         places, keys = places[known], [column[known] for column in of.values()]
         order = np.lexsort(keys)

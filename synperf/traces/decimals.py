@@ -84,8 +84,10 @@ def _rounded(whole: NDArray[np.int64], excess: NDArray[np.int64]) -> NDArray[np.
 
 def _slow(text: bytes, places: int) -> int:
     try:
-        value = Decimal(text.decode("ascii").strip('" ')).scaleb(places).to_integral_value(ROUND_HALF_UP)
-        number = int(value)
+        value = Decimal(text.decode("ascii").strip('" '))
+        if value and value.adjusted() > _DIGITS:  # 1E999999 is a text of few letters and a number of a million digits
+            return NONE
+        number = int(value.scaleb(places).to_integral_value(ROUND_HALF_UP))
     except (InvalidOperation, ValueError, OverflowError):
         return NONE
     return number if abs(number) < 2**63 else NONE

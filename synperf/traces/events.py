@@ -9,12 +9,14 @@ children. A number that an event does not have is -1, a share NaN, a text the em
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..light_classes import dataclass
 
 Column = NDArray[Any]
 
@@ -46,9 +48,11 @@ GPU_KINDS = (*GPU_WORK, Kind.SYNC, Kind.GPU_ANNOTATION, Kind.COUNTERS, Kind.UNTI
 CALLS = (Kind.RUNTIME, Kind.DRIVER)
 
 
-def column(dtype: Any, missing: Any = -1, width: int = 0) -> Any:
-    """A column: what holds a value, what says that there is none, and how many numbers a row has if several."""
-    return field(metadata={"dtype": dtype, "missing": missing, "width": width})
+def column(dtype: Any, missing: Any = -1, width: int = 0, text: bool = False) -> Any:
+    """A column: what holds a value, what says that there is none, how many numbers a row has if several, and whether
+    they are places in `Events.names`.
+    """
+    return field(metadata={"dtype": dtype, "missing": missing, "width": width, "text": text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +80,10 @@ class Arguments:
     """Arguments of operators: ids of texts in `Events.names`, each a JSON list as recorded."""
 
     event: Column = column(np.int64)
-    dims: Column = column(np.int32)
-    types: Column = column(np.int32)
-    strides: Column = column(np.int32)
-    values: Column = column(np.int32)  # of scalars
+    dims: Column = column(np.int32, text=True)
+    types: Column = column(np.int32, text=True)
+    strides: Column = column(np.int32, text=True)
+    values: Column = column(np.int32, text=True)  # of scalars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +91,13 @@ class Messages:
     """What a collective moved, on its kernel or on the operator that recorded it; texts are ids in `Events.names`."""
 
     event: Column = column(np.int64)
-    collective: Column = column(np.int32)  # its name: allreduce, all_to_allv
-    dtype: Column = column(np.int32)
+    collective: Column = column(np.int32, text=True)  # its name: allreduce, all_to_allv
+    dtype: Column = column(np.int32, text=True)
     in_elements: Column = column(np.int64)
     out_elements: Column = column(np.int64)
     group_size: Column = column(np.int32)
-    group: Column = column(np.int32)  # name of the process group
-    ranks: Column = column(np.int32)  # of the process group, a JSON list
+    group: Column = column(np.int32, text=True)  # name of the process group
+    ranks: Column = column(np.int32, text=True)  # of the process group, a JSON list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +138,7 @@ class Events:
 
     names: tuple[str, ...] = field(repr=False)
     kind: Column = column(np.uint8, Kind.OTHER)
-    name: Column = column(np.int32)  # a place in `names`
+    name: Column = column(np.int32, text=True)  # a place in `names`
     start_ns: Column = column(np.int64)
     dur_ns: Column = column(np.int64, 0)
     process: Column = column(np.int64)
@@ -155,9 +159,9 @@ class Events:
 
     def of(self, *kinds: Kind) -> Column:
         """Rows of these kinds, in order of start."""
-        if len(kinds) == 1:
-            return np.flatnonzero(self.kind == kinds[0])
-        return np.flatnonzero(np.isin(self.kind, kinds))
+        wanted = np.zeros(np.iinfo(self.kind.dtype).max + 1, dtype=bool)
+        wanted[list(kinds)] = True
+        return np.flatnonzero(wanted[self.kind])
 
     def end_ns(self, rows: Column | slice) -> Column:
         ends: Column = self.start_ns[rows] + self.dur_ns[rows]
@@ -175,6 +179,15 @@ class Events:
 def distinct(values: Column) -> Column:
     """The different values, in order."""
     return np.unique(values, return_counts=True)[0]  # alone it imports numpy.ma, which takes longer than many a trace
+
+
+def among(values: Column, known: Any) -> Column:
+    """Whether each value is a known one; where many are known, `np.isin` imports numpy.ma too."""
+    known = np.sort(known)
+    if not len(known):
+        return np.zeros(len(values), dtype=bool)
+    found: Column = known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values
+    return found
 
 
 def at(side: Any, rows: Column) -> Column:

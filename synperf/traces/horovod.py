@@ -13,24 +13,36 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ..errors import FileFormatError
 from .building import Builder
 from .decimals import NONE, scaled
 from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
-from .kineto_events import Event
+from .kineto_args import NOTHING, Value
 from .loose import JUNK
 from .sources import Progress, Source
 
 FORMAT = "horovod"
-_MARKS = (b'"NEGOTIATE_', b'"start_time_since_epoch_in_micros"', b'"CYCLE_START"')
+_MARKS = (b'"NEGOTIATE_', b'"start_time_since_epoch_in_micros"', b'"process_sort_index"', b'"CYCLE_START"')
 _PLACES = 3  # from µs to ns
 
 
+class Event(msgspec.Struct, gc=False):
+    """A begin, an end, a mark or a description."""
+
+    ph: str = ""
+    name: str = ""
+    pid: Value = None
+    ts: Raw = NOTHING
+    args: Raw = NOTHING
+
+
 def recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
-    """Whether the first bytes, unpacked, are those of such a timeline."""
-    return head.lstrip()[:1] == b"[" and b'"ph"' in head and any(mark in head for mark in _MARKS)
+    """Whether the first bytes, unpacked, are those of such a timeline, whose events have no categories."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text[:1] == b"[" and b'"ph"' in text and b'"cat"' not in text and any(mark in text for mark in _MARKS)
 
 
 def read(path: Path, progress: Progress | None = None) -> list[Trace]:
@@ -39,7 +51,7 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
     Raises:
         FileFormatError: no event of it can be read.
     """
-    stream = JsonEvents(Source(path, progress))
+    stream = JsonEvents(Source(path, progress), Event)
     timeline = _Timeline()
     for batch in stream.batches():
         for event, time_ns in zip(
@@ -112,7 +124,7 @@ class _Timeline:
             self.rows.clear()
 
 
-def _cautions(stream: JsonEvents, timeline: _Timeline) -> Iterator[Caution]:
+def _cautions(stream: JsonEvents[Event], timeline: _Timeline) -> Iterator[Caution]:
     if stream.source.cut:
         yield Caution(text=f"the file is damaged: {stream.source.cut}; what comes after is not known")
     if stream.pieces.unread:

@@ -7,27 +7,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Generic
 
 from msgspec import Raw
 
 from ..errors import FileFormatError
-from .json_pieces import BLANK, Pieces, attempt, mended
-from .kineto_events import Event
+from .json_pieces import BLANK, Event, Pieces, mended
 from .loose import JUNK, json_object
 from .sources import Source
 
 _LIMIT = 2**26  # bytes of metadata, or of one event
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _ENDS = 8  # closing brackets that are tried as that of the list
+_TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
 
 
-class JsonEvents:
-    """The events of a file. Once they are read, `metadata` has what stands beside them, undecoded."""
+class JsonEvents(Generic[Event]):
+    """The events of a file, of that type. Once they are read, `metadata` has what stands beside them, undecoded."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, kind: type[Event]) -> None:
         self.source = source
-        self.pieces = Pieces()
+        self.pieces = Pieces(kind)
         self.metadata: dict[str, Raw] = {}
         self.lost_metadata = False
         self.total_bytes = 0
@@ -72,13 +73,27 @@ class JsonEvents:
 
     def _cut(self, text: bytes) -> tuple[list[Event], bytes]:
         """The events that are whole, and the rest."""
-        cut, after = _boundary(text)
+        cut, after = self.boundary(text)
         if not cut:
             return [], text
         run = self.pieces.run(memoryview(text)[:cut])
         self.closed = run.closed
         between = text[cut:after] if run.closed or run.left else b""
         return run.events, run.left + between + text[after:]
+
+    @staticmethod
+    def boundary(text: bytes) -> tuple[int, int]:
+        """The end of the last event that is followed by another, and the begin of that one; zeros where none is."""
+        place = len(text)
+        for _ in range(_TRIED):
+            place = text.rfind(b"{", 0, place)
+            if place <= 0:
+                break
+            first = max(0, place - _NEAR)
+            before = text[first:place].rstrip(BLANK)
+            if before.endswith(b",") and before[:-1].rstrip(BLANK).endswith(b"}"):
+                return first + len(before) - 1, place
+        return 0, 0
 
     def _bounded(self, rest: bytes) -> bytes:
         """The rest; an event that is larger than any is given up."""
@@ -96,7 +111,9 @@ class JsonEvents:
                 break
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
-                run = attempt(text[:place].rstrip(BLANK + b","))
+                body = text[:place].rstrip(BLANK + b",")
+                run = self.pieces.attempt(body)
+                run = self.pieces.mixed(body) if run is None else run
                 if run is not None:
                     self.closed = True
                     return run, tail
@@ -107,9 +124,9 @@ class JsonEvents:
     def _behind(self, text: bytes) -> None:
         """Reads what stands behind the events."""
         text = text.strip(BLANK).removeprefix(b",")
-        if b'"ph"' in text:
+        if b'"ph"' in text or (text and self.is_list):
             self.pieces.lose(text)
-        elif text and not self.is_list:
+        elif not self.is_list:
             self._describe(b"{" + text)
 
     def _describe(self, text: bytes) -> None:
@@ -119,16 +136,6 @@ class JsonEvents:
                 self.metadata |= json_object(one)
             except JUNK:
                 continue
+            self.pieces.mended += one is not text
             return
         self.lost_metadata = True
-
-
-def _boundary(text: bytes) -> tuple[int, int]:
-    """The end of the last event that is followed by another, and the begin of that one; zeros where there is none."""
-    place = len(text)
-    while (place := text.rfind(b"{", 0, place)) > 0:
-        first = max(0, place - _NEAR)
-        before = text[first:place].rstrip(BLANK)
-        if before.endswith(b",") and before[:-1].rstrip(BLANK).endswith(b"}"):
-            return first + len(before) - 1, place
-    return 0, 0

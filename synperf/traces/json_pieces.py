@@ -6,26 +6,31 @@ Reasons are damaged text, odd types, the end of the list, and a cut inside an ev
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
+from itertools import islice
+from typing import Generic, TypeVar
 
 import msgspec
+from msgspec import Raw
 
-from .kineto_events import Event
+from ..light_classes import dataclass
 from .loose import JUNK, struct_of
 
 BLANK = b" \t\r\n"
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
+_ENDS = 64  # closing brackets that may be that of the list
+_MANY = 100  # pieces that cannot be read, from which on none are joined: the file is damaged all over
 _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
-_many = msgspec.json.Decoder(list[Event]).decode
-_one = msgspec.json.Decoder(Event).decode
+_undecoded = msgspec.json.Decoder(list[Raw]).decode
+Event = TypeVar("Event", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Generic[Event]):
     """Events, and what is left of the text: the begin of an event, or where `closed` what stands behind the list."""
 
     events: list[Event]
@@ -33,24 +38,51 @@ class Run:
     closed: bool = False
 
 
-class Pieces:
-    """Decodes runs of events and counts what it cannot read."""
+class Pieces(Generic[Event]):
+    """Decodes runs of events of that type and counts what it cannot read."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[Event]) -> None:
         self.unread = 0  # events, or what is left of them
         self.unread_bytes = 0
-        self.mended = 0  # events whose text had to be mended
+        self.mended = 0  # events, and objects beside them, whose text had to be mended
+        self._many: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+        self._one: Callable[[bytes | Raw], Event] = msgspec.json.Decoder(kind).decode
+        self._loose: Callable[[bytes | Raw], Event] = partial(struct_of, kind)
 
-    def lose(self, text: bytes) -> None:
+    def lose(self, text: bytes | Raw) -> None:
         self.unread += 1
-        self.unread_bytes += len(text)
+        self.unread_bytes += len(bytes(text))
 
-    def run(self, text: bytes | memoryview, final: bool = False) -> Run:
+    def attempt(self, text: bytes | memoryview) -> list[Event] | None:
+        """The events of a text between two brackets of a list, or None where it is no valid one."""
+        whole = b"".join((b"[", text, b"]"))
+        try:
+            return self._many(whole)
+        except JUNK:
+            return self._each(whole)
+
+    def _each(self, text: bytes) -> list[Event] | None:
+        """The events of a list, some of odd types; None where it is no valid list, or not all of them are events."""
+        before = self.mended
+        try:
+            parts = list(map(bytes, _undecoded(text)))
+        except JUNK:
+            return None
+        if not all(part.startswith(b"{") for part in parts):
+            return None
+        found = list(map(self._event, parts))
+        events = [one for one in found if one is not None]
+        if len(events) == len(found):
+            return events
+        self.mended = before
+        return None
+
+    def run(self, text: bytes | memoryview, final: bool = False) -> Run[Event]:
         """The events of a text that is cut between events; nothing follows the one that is `final`."""
-        events = attempt(text)
+        events = self.attempt(text)
         return Run(events) if events is not None else self._apart(bytes(text).strip(BLANK + b","), final)
 
-    def _apart(self, text: bytes, final: bool) -> Run:
+    def _apart(self, text: bytes, final: bool) -> Run[Event]:
         spans = _spans(text)
         events: list[Event] = []
         index = 0
@@ -61,54 +93,61 @@ class Pieces:
                 return Run([*events, closing[0]], text[closing[1] :], closed=True)
             if event is None and after > len(spans) and not final:
                 return Run(events, text[begin:])
-            if event is None:
-                self.lose(text[begin:end])
-                after = index + 1
-            else:
-                events.append(event)
-            index = after
+            events += self._among(text[begin:end]) if event is None else [event]
+            index = index + 1 if event is None else after
         return Run(events)
 
     def _joined(self, text: bytes, spans: list[tuple[int, int]], index: int) -> tuple[Event | None, int]:
         """The event that begins with a piece, and the piece after it; past the end where the text ends within it."""
-        begin = spans[index][0]
-        for last in range(index, min(index + _JOINED, len(spans))):
+        begin, joined = spans[index][0], _JOINED if self.unread < _MANY else 1
+        for last in range(index, min(index + joined, len(spans))):
             piece = text[begin : spans[last][1]]
             event = self._event(piece)
             if event is not None:
                 return event, last + 1
             if piece.count(b"{") <= piece.count(b"}"):
                 return None, index
-        return None, index if index + _JOINED < len(spans) else len(spans) + 1
+        return None, index if index + joined < len(spans) else len(spans) + 1
+
+    def _among(self, piece: bytes) -> list[Event]:
+        """The events of a piece that is none, but may hold some beside what else there is."""
+        found = self.mixed(piece)
+        if found is None:
+            self.lose(piece)
+        return found or []
+
+    def mixed(self, text: bytes) -> list[Event] | None:
+        """The events between two brackets of a list that holds other things too, which are lost; None if it is none."""
+        try:
+            parts = _undecoded(b"[" + text + b"]")
+        except JUNK:
+            return None
+        found = [(part, self._event(text) if (text := bytes(part)).startswith(b"{") else None) for part in parts]
+        for part, event in found:
+            if event is None:
+                self.lose(part)
+        return [event for _, event in found if event is not None]
 
     def _closing(self, text: bytes, begin: int, end: int) -> tuple[Event, int] | None:
         """The last event of the list and the place behind the list, if it ends in this piece."""
-        for found in _LAST.finditer(text, begin, end):
+        for found in islice(_LAST.finditer(text, max(begin, text.rfind(b'"ph"')), end), _ENDS):
             event = self._event(text[begin : found.start() + 1])
-            if event is not None and b'"ph"' not in text[found.end() :]:
+            if event is not None:
                 return event, found.end()
         return None
 
     def _event(self, piece: bytes) -> Event | None:
         try:
-            return _one(piece)
+            return self._one(piece)
         except JUNK:
             text = mended(piece)
-        for read in (_one, partial(struct_of, Event)):
+        for read in (self._one, self._loose):
             try:
                 event = read(text)
             except JUNK:
                 continue
             self.mended += text != piece
             return event
-        return None
-
-
-def attempt(text: bytes | memoryview) -> list[Event] | None:
-    """The events of a text between two brackets of a list, or None where it is no valid one."""
-    try:
-        return _many(b"".join((b"[", text, b"]")))
-    except JUNK:
         return None
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
@@ -94,6 +93,8 @@ def read_kept(path: Path, folder: Path, progress: Progress | None = None) -> lis
     """
     if path.is_dir():
         return read_trace(path)
+    from hashlib import sha256  # slow to import, and no other read needs it
+
     stamp = _stamp(path)
     place = folder / f"{sha256(stamp.path.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.trace"
     kept = _load(place, stamp)

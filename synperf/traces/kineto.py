@@ -8,9 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import FileFormatError
+from . import kineto_pair
 from .building import Builder
 from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
+from .kineto_events import Event
 from .kineto_halves import join
 from .kineto_host import Host
 from .kineto_rows import LATEST_NS, Rows
@@ -18,7 +20,7 @@ from .sources import Progress, Source
 
 FORMAT = "kineto"
 _OBJECT = (b'"traceEvents"', b'"deviceProperties"', b'"distributedInfo"', b'"computeProperties"')
-_EVENT = (b'"ph"', b'"ts"')
+_EVENT = (b'"ph"', b'"ts"', b'"cat"')
 
 
 def recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
@@ -26,7 +28,7 @@ def recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] == b"{":
         return any(key in text for key in _OBJECT)
-    return text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"]") and all(key in text for key in _EVENT)
+    return text[:1] == b"[" and all(key in text for key in _EVENT)
 
 
 def read(path: Path, progress: Progress | None = None, python: bool = False) -> list[Trace]:
@@ -35,15 +37,16 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     Raises:
         FileFormatError: it holds no list of events, or none of them can be read.
     """
-    source = Source(path, progress)
-    stream = JsonEvents(source)
-    builder = Builder()
-    rows = Rows(builder, python)
-    for batch in stream.batches():
-        rows.add(batch)
+    stream, rows = _events(path, progress, python)
+    builder = rows.builder
     lost = join(rows) if rows.halves else 0
     if not len(builder) and stream.pieces.unread:
         raise FileFormatError(f"{path.name}: none of its events can be read; right would be JSON of trace events")
+    if not len(builder) and rows.unknown:
+        raise FileFormatError(
+            f"{path.name}: its events are of another tool, in categories such as {rows.some_unknown()}; right would be"
+            " those of torch.profiler, such as kernel and cpu_op"
+        )
     host = Host(stream.metadata)
     base_ns = host.base_ns if host.base_ns + builder.latest_ns() <= LATEST_NS else 0
     events = builder.events(base_ns)
@@ -56,7 +59,19 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     ]  # fmt: skip
 
 
-def _damage(stream: JsonEvents) -> list[Caution]:
+def _events(path: Path, progress: Progress | None, python: bool) -> tuple[JsonEvents[Event], Rows]:
+    """The events as rows, read by two processes where that pays, and the stream that they came from."""
+    both = kineto_pair.read(path, python, Source(path, progress))
+    if both is not None:
+        return both.stream, both.rows
+    stream = JsonEvents(Source(path, progress), Event)
+    rows = Rows(Builder(), python)
+    for batch in stream.batches():
+        rows.add(batch)
+    return stream, rows
+
+
+def _damage(stream: JsonEvents[Event]) -> list[Caution]:
     """What is wrong with the text of the file."""
     pieces = stream.pieces
     found = []
@@ -68,7 +83,8 @@ def _damage(stream: JsonEvents) -> list[Caution]:
         share = pieces.unread_bytes / max(stream.total_bytes, 1)
         found.append(Caution(text="events cannot be read; the share is of the file", count=pieces.unread, share=share))
     if pieces.mended:
-        found.append(Caution(text="events had odd characters or values, which were replaced", count=pieces.mended))
+        text = "events, or what stands beside them, had odd characters or values, which were replaced"
+        found.append(Caution(text=text, count=pieces.mended))
     if stream.lost_metadata:
         found.append(Caution(text="what stands beside the events cannot be read: no devices, ranks or base time"))
     return found
@@ -80,10 +96,11 @@ def _left_out(rows: Rows, lost: int, duplicates: int) -> list[Caution]:
         *_by_kind(rows.untimed, "without a time set aside"),
         *_by_kind(rows.negative, "with a negative duration set aside"),
         *_by_kind(rows.nameless, "without a name"),
+        *_by_kind(rows.placeless, "without a device"),
     ]
     if rows.unknown:
-        shown = ", ".join(sorted(rows.kinds.unknown)[:5])
-        found.append(Caution(text=f"events of unknown categories left out: {shown}", count=rows.unknown))
+        text = f"events of unknown categories left out: {rows.some_unknown()}"
+        found.append(Caution(text=text, count=rows.unknown))
     if lost:
         found.append(Caution(text="begins or ends of events without the other half left out", count=lost))
     if duplicates:

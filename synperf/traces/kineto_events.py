@@ -9,13 +9,11 @@ import msgspec
 from msgspec import Raw
 
 from .events import Kind
-
-Value = int | float | str | None  # numbers may be written as text
-NOTHING = Raw(b"")  # of a field that is not there
+from .kineto_args import NO_ARGS, NOTHING, Args, Value
 
 
 class Event(msgspec.Struct, gc=False):
-    """One event. Times stay text, since a double has too few digits for them, and arguments until the kind is known."""
+    """One event. Times stay text, since a double has too few digits for them."""
 
     ph: str = ""
     cat: str = ""
@@ -24,7 +22,7 @@ class Event(msgspec.Struct, gc=False):
     tid: Value = None
     ts: Raw = NOTHING
     dur: Raw = NOTHING
-    args: Raw = NOTHING
+    args: Args = NO_ARGS
 
 
 CATEGORIES = {
@@ -61,8 +59,8 @@ HALVES = frozenset("BE")
 _INSTANTS = frozenset("iI")
 
 
-class Kinds(dict[str, dict[str, int]]):
-    """The kind of each category, by phase; `Kind.OTHER` is left out, and `UNKNOWN` is what nobody knows.
+class Kinds(dict[tuple[str, str], int]):
+    """The kind of each phase and category; `Kind.OTHER` is left out, and `UNKNOWN` is what nobody knows.
 
     `unknown` has the categories of the latter; `halves` says whether there are events whose begin and end stand apart.
     """
@@ -71,28 +69,20 @@ class Kinds(dict[str, dict[str, int]]):
         self.unknown: set[str] = set()
         self.halves = False
 
-    def __missing__(self, phase: str) -> dict[str, int]:
-        self[phase] = found = _Categories(phase, self.unknown)
+    def __missing__(self, both: tuple[str, str]) -> int:
+        phase, category = both
+        self[both] = kind = int(_kind(phase, category))  # plain numbers become columns faster
         self.halves |= phase in HALVES
-        return found
-
-
-class _Categories(dict[str, int]):
-    """The kind of each category of events of one phase."""
-
-    def __init__(self, phase: str, unknown: set[str]) -> None:
-        self.phase = phase
-        self.unknown = unknown
-
-    def __missing__(self, category: str) -> int:
-        self[category] = kind = int(self._kind(category))  # plain numbers become columns faster
         if kind == UNKNOWN:
             self.unknown.add(category or "none")
         return kind
 
-    def _kind(self, category: str) -> int:
-        if self.phase == "X":
-            return CATEGORIES.get(category.lower(), UNKNOWN)
-        if self.phase in _INSTANTS:
-            return Kind.MARK
-        return Kind.OTHER if self.phase in _FLOWS_AND_NAMES | HALVES else UNKNOWN
+
+def _kind(phase: str, category: str) -> int:
+    if phase == "X":
+        return CATEGORIES.get(category.lower(), UNKNOWN)
+    if CATEGORIES.get(category.lower(), Kind.SPAN) is not Kind.SPAN and phase not in HALVES:
+        return UNKNOWN  # work of another phase than that of work
+    if phase in _INSTANTS:
+        return Kind.MARK
+    return Kind.OTHER if phase in _FLOWS_AND_NAMES | HALVES else UNKNOWN

@@ -9,6 +9,7 @@ import numpy as np
 
 from .decimals import NONE, scaled
 from .events import Column, Kind
+from .kineto_args import NO_ARGS
 from .kineto_events import CATEGORIES, Event
 from .kineto_rows import PLACES, Rows
 
@@ -72,7 +73,7 @@ def _add(rows: Rows, pairs: Sequence[tuple[int, int]], times: Column) -> None:
             rows.kinds.unknown.add(event.cat or "none")
         else:
             joined[kind].append((begin, end))
-            event.args = event.args or rows.halves[end].args
+            event.args = event.args if event.args is not NO_ARGS else rows.halves[end].args
     for kind, places in joined.items():
         begins, ends = np.array(places).T
         rows.add_timed(kind, [rows.halves[begin] for begin, _ in places], times[begins], times[ends] - times[begins])

@@ -29,6 +29,7 @@ class Host:
 
     def __init__(self, metadata: Mapping[str, Raw]) -> None:
         self._metadata = metadata
+        self._unread: dict[str, None] = {}
         distributed = _mapping(self._value("distributedInfo"))
         self.rank = _count(distributed.get("rank"))
         self.world_size = _count(distributed.get("world_size"))
@@ -38,7 +39,7 @@ class Host:
         self.versions = {name: str(value) for name in _VERSIONS if isinstance(value := self._value(name), int | str)}
 
     def cautions(self, base_ns: int) -> list[Caution]:
-        """What the profiler itself says that it dropped; and a base time that was not added, since it cannot be one."""
+        """What the profiler itself says that it dropped, a base time that cannot be one, fields that are damaged."""
         lines = [str(line) for name in _LOGS for line in _list(self._value(name))]
         dropped = sum(_after(line, _DROPPED) for line in lines if _DROPPED in line)
         found = []
@@ -46,6 +47,8 @@ class Host:
             found.append(Caution(text="the profiler dropped events that were out of its window", count=dropped))
         if base_ns != self.base_ns:
             found.append(Caution(text=f"baseTimeNanoseconds {self.base_ns} is past the year 2116 and left out"))
+        if self._unread:
+            found.append(Caution(text=f"fields beside the events cannot be read: {', '.join(self._unread)}"))
         return found
 
     def _value(self, *names: str) -> Any:
@@ -54,6 +57,7 @@ class Host:
                 try:
                     return msgspec.json.decode(self._metadata[name])
                 except JUNK:
+                    self._unread[name] = None
                     return None
         return None
 

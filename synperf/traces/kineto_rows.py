@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from .building import Builder, Texts
 from .decimals import NONE, scaled
-from .events import GPU_KINDS, GPU_WORK, Column, Kind
-from .kineto_args import ARGS
+from .events import CALLS, GPU_KINDS, GPU_WORK, Column, Kind
+from .kineto_args import Args
 from .kineto_events import HALVES, UNKNOWN, Event, Kinds
-from .kineto_sides import Sides, ints
-from .loose import number, structs_of
+from .kineto_sides import Sides, ints, numbered
+from .loose import number
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
 LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
 LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
+MOST_TEXTS = 2**24  # that a trace has; threads may have numbers far below 0
+_SHOWN = 5  # categories
 _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
 _INSTANTS = (Kind.MARK, Kind.MEMORY)
+_LAUNCHED = (*GPU_KINDS, *CALLS)  # what has a correlation
+_UNDER_OPERATORS = (*_LAUNCHED, Kind.OPERATOR, Kind.ANNOTATION)  # what has an external id
 
 
 class Rows:
@@ -37,6 +40,7 @@ class Rows:
         self.untimed: Counter[Kind] = Counter()
         self.negative: Counter[Kind] = Counter()
         self.nameless: Counter[Kind] = Counter()
+        self.placeless: Counter[Kind] = Counter()
         self.halves: list[Event] = []
         self._numbers = _Numbers(builder.texts)
         self._sides = Sides(builder)
@@ -44,7 +48,7 @@ class Rows:
     def add(self, batch: Sequence[Event]) -> None:
         """Adds the events of a batch that are of a kind that the table has."""
         known = self.kinds
-        codes = np.frombuffer(bytes([known[event.ph][event.cat] for event in batch]), dtype=np.uint8)
+        codes = np.frombuffer(bytes(map(known.__getitem__, [(one.ph, one.cat) for one in batch])), dtype=np.uint8)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
             self.halves += [event for event in batch if event.ph in HALVES]
@@ -54,6 +58,10 @@ class Rows:
                 self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
                 events = [event for event in events if event.name != _MEMORY]
             self._add_kind(kind, events)
+
+    def some_unknown(self) -> str:
+        """Some of the categories that nobody knows."""
+        return ", ".join(sorted(self.kinds.unknown)[:_SHOWN])
 
     def _add_kind(self, kind: Kind, events: Sequence[Event]) -> None:
         start = scaled([event.ts for event in events], PLACES)
@@ -81,26 +89,37 @@ class Rows:
             self._append(kind, events, start, dur)
 
     def _append(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
-        texts = self.builder.texts
-        name = np.array([texts[event.name] for event in events])
+        name = numbered(self.builder.texts, [event.name for event in events])
         self.nameless[kind] += int((name == 0).sum())
         process = self._places([event.pid for event in events])
         thread = self._places([event.tid for event in events])
-        args = structs_of(ARGS[kind], [event.args for event in events]) if kind in ARGS else []
+        args = [event.args for event in events]
         device, stream = _where(args, process, thread) if kind in GPU_KINDS else (-1, -1)
+        if kind in GPU_WORK:
+            self.placeless[kind] += int(np.count_nonzero(device < 0))
         place = self.builder.add(
             len(events),
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
-            stream=stream, correlation=_column(args, "correlation"), external=_external(args),
+            stream=stream, correlation=ints([one.correlation for one in args]) if kind in _LAUNCHED else -1,
+            external=_external(args) if kind in _UNDER_OPERATORS else -1,
         )  # fmt: skip
         self._sides.add(kind, place, events, args)
+
+    def has_odd_places(self) -> bool:
+        """Whether a process or thread has a number that could be taken for that of a text."""
+        return any(is_text(code) for value, code in self._numbers.items() if not isinstance(value, str))
 
     def _places(self, values: Sequence[Any]) -> Column:
         """Processes or threads as numbers; one number where they are all the same."""
         known = self._numbers
         if len(distinct := set(values)) == 1:
             return np.array(known[distinct.pop()])
-        return np.array([known[value] for value in values], dtype=np.int64)
+        return numbered(known, values)
+
+
+def is_text(place: Any) -> Any:
+    """Whether the number of a process or thread, or each of a column, can stand for a text."""
+    return (place <= -2) & (place > -2 - MOST_TEXTS)
 
 
 class _Numbers(dict[Any, int]):
@@ -120,20 +139,18 @@ def _of(events: Sequence[Event], mask: Column) -> list[Event]:
     return [events[place] for place in np.flatnonzero(mask).tolist()]
 
 
-def _where(args: Sequence[Any], process: Column, thread: Column) -> tuple[Column, Column]:
+def _where(args: Sequence[Args], process: Column, thread: Column) -> tuple[Column, Column]:
     """Device and stream: those of the arguments, else the process and the thread."""
-    device, stream = _column(args, "device"), _column(args, "stream")
-    device = np.where(device >= 0, device, process)
-    return np.where(np.abs(device) < 2**31, device, -1), np.where(stream >= 0, stream, thread)
+    device, stream = ints([one.device for one in args]), ints([one.stream for one in args])
+    device = np.where(_is_device(device), device, process)
+    return np.where(_is_device(device), device, -1), np.where(stream >= 0, stream, thread)
 
 
-def _external(args: Sequence[Any]) -> Column:
+def _is_device(number: Column) -> Column:
+    return (number >= 0) & (number < 2**31)
+
+
+def _external(args: Sequence[Args]) -> Column:
     """Ids of operators, in either spelling."""
-    new = _column(args, "external")
-    return np.where(new != -1, new, _column(args, "external_old"))
-
-
-def _column(args: Sequence[Any], name: str) -> Column:
-    """An argument of each event; -1 where its kind has none of that name."""
-    has = bool(args) and name in args[0].__struct_fields__
-    return ints(list(map(attrgetter(name), args))) if has else np.array(-1)
+    new = ints([one.external for one in args])
+    return np.where(new != -1, new, ints([one.external_old for one in args])) if (new == -1).any() else new

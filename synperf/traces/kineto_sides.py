@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,9 +11,9 @@ from msgspec import Raw
 
 from .building import Builder, Texts
 from .events import Column, Kind
-from .kineto_args import Message
-from .kineto_events import NOTHING, Event
-from .loose import number, share, structs_of
+from .kineto_args import NOTHING, Args
+from .kineto_events import Event
+from .loose import number, share
 
 _NO_TRIPLE = (-1, -1, -1)
 _RECORDS = ("record_param_comms", "nccl:")  # how names begin of operators that say what a collective moved
@@ -38,75 +37,75 @@ class Sides:
             Kind.PYTHON: self._frames,
         }
 
-    def add(self, kind: Kind, place: Column, events: Sequence[Event], args: Sequence[Any]) -> None:
+    def add(self, kind: Kind, place: Column, events: Sequence[Event], args: Sequence[Args]) -> None:
         """Appends what events of one kind have beside the columns of the table."""
         if kind in self._adders:
             self._adders[kind](place, args)
         if kind == Kind.KERNEL:
-            self._messages(place, events, [row for row, one in enumerate(args) if one.collective])
+            self._messages(place, args, [row for row, one in enumerate(args) if one.collective])
         elif kind in (Kind.OPERATOR, Kind.ANNOTATION):
-            self._messages(place, events, [row for row, one in enumerate(events) if one.name.startswith(_RECORDS)])
+            told = [row for row, one in enumerate(args) if one.collective]
+            self._messages(place, args, [row for row in told if events[row].name.startswith(_RECORDS)])
 
-    def _geometry(self, place: Column, args: Sequence[Any]) -> None:
+    def _geometry(self, place: Column, args: Sequence[Args]) -> None:
         has = [row for row, a in enumerate(args) if a.registers != -1 or a.grid is not NOTHING]
         chosen = args if len(has) == len(args) else [args[row] for row in has]
         self.builder.add_side(
             "geometry",
             place[has],
-            grid=self._triples.of(map(attrgetter("grid"), chosen)),
-            block=self._triples.of(map(attrgetter("block"), chosen)),
-            registers=small([a.registers for a in chosen]),
-            shared_bytes=ints([a.shared_bytes for a in chosen]),
-            occupancy=[share(a.occupancy if a.occupancy is not None else a.occupancy_old) for a in chosen],
+            grid=self._triples.of([one.grid for one in chosen]),
+            block=self._triples.of([one.block for one in chosen]),
+            registers=small(ints([one.registers for one in chosen])),
+            shared_bytes=ints([one.shared_bytes for one in chosen]),
+            occupancy=shares([a.occupancy if a.occupancy is not None else a.occupancy_old for a in chosen]),
         )
 
-    def _moved(self, place: Column, args: Sequence[Any]) -> None:
-        moved = ints([a.bytes for a in args])
+    def _moved(self, place: Column, args: Sequence[Args]) -> None:
+        moved = ints([one.bytes for one in args])
         self.builder.add_side("moved", place[moved >= 0], bytes=moved[moved >= 0])
 
-    def _arguments(self, place: Column, args: Sequence[Any]) -> None:
+    def _arguments(self, place: Column, args: Sequence[Args]) -> None:
         has = [row for row, a in enumerate(args) if a.dims is not NOTHING or a.dims_old is not NOTHING]
-        chosen, texts = args if len(has) == len(args) else [args[row] for row in has], self._raw
+        chosen = args if len(has) == len(args) else [args[row] for row in has]
         self.builder.add_side(
             "arguments",
             place[has],
-            dims=[texts[bytes(a.dims if a.dims is not NOTHING else a.dims_old)] for a in chosen],
-            types=[texts[bytes(a.types)] for a in chosen],
-            strides=[0 if a.strides is NOTHING else texts[bytes(a.strides)] for a in chosen],
-            values=[0 if a.values is NOTHING else texts[bytes(a.values)] for a in chosen],
+            dims=self._raw.of([a.dims if a.dims is not NOTHING else a.dims_old for a in chosen]),
+            types=self._raw.of([a.types for a in chosen]),
+            strides=self._raw.of([a.strides for a in chosen]),
+            values=self._raw.of([a.values for a in chosen]),
         )
 
-    def _messages(self, place: Column, events: Sequence[Event], rows: Sequence[int]) -> None:
-        found = structs_of(Message, [events[row].args for row in rows])
-        told = [(row, one) for row, one in zip(rows, found, strict=True) if one.collective]
-        chosen, texts = [one for _, one in told], self.builder.texts
+    def _messages(self, place: Column, args: Sequence[Args], told: Sequence[int]) -> None:
+        chosen, texts = [args[row] for row in told], self.builder.texts
         self.builder.add_side(
             "messages",
-            place[[row for row, _ in told]] if told else place[:0],
+            place[told],
             collective=[texts[_text(m.collective)] for m in chosen],
             dtype=[texts[_text(m.dtype)] for m in chosen],
-            in_elements=ints([m.in_elements for m in chosen]),
-            out_elements=ints([m.out_elements for m in chosen]),
-            group_size=small([m.group_size for m in chosen]),
+            in_elements=ints([one.in_elements for one in chosen]),
+            out_elements=ints([one.out_elements for one in chosen]),
+            group_size=small(ints([one.group_size for one in chosen])),
             group=[texts[_text(m.group)] for m in chosen],
-            ranks=[self._raw[bytes(m.ranks)] for m in chosen],
+            ranks=self._raw.of([m.ranks for m in chosen]),
         )
 
-    def _allocations(self, place: Column, args: Sequence[Any]) -> None:
+    def _allocations(self, place: Column, args: Sequence[Args]) -> None:
         self.builder.add_side(
             "allocations",
             place,
-            bytes=ints([a.bytes for a in args]),
-            address=ints([a.address for a in args]),
-            device_type=small([a.device_type for a in args]),
-            device=small([a.device for a in args]),
-            allocated_bytes=ints([a.allocated_bytes for a in args]),
-            reserved_bytes=ints([a.reserved_bytes for a in args]),
+            bytes=ints([one.changed_bytes for one in args]),
+            address=ints([one.address for one in args]),
+            device_type=small(ints([one.memory_type for one in args])),
+            device=small(ints([one.memory_device for one in args])),
+            allocated_bytes=ints([one.allocated_bytes for one in args]),
+            reserved_bytes=ints([one.reserved_bytes for one in args]),
         )
 
-    def _frames(self, place: Column, args: Sequence[Any]) -> None:
-        frame, parent = ints([a.frame for a in args]), ints([a.parent for a in args])
-        self.builder.add_side("frames", place, frame=frame, parent=parent)
+    def _frames(self, place: Column, args: Sequence[Args]) -> None:
+        self.builder.add_side(
+            "frames", place, frame=ints([one.frame for one in args]), parent=ints([one.parent for one in args])
+        )
 
 
 class _RawTexts(dict[bytes, int]):
@@ -114,6 +113,13 @@ class _RawTexts(dict[bytes, int]):
 
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
+        self[b""] = texts[""]  # which is 0
+
+    def of(self, raws: list[Raw]) -> Column:
+        """The id of each."""
+        if raws.count(NOTHING) == len(raws):  # as of traces without them
+            return np.zeros(len(raws), dtype=np.int64)
+        return numbered(self, undecoded(raws))
 
     def __missing__(self, raw: bytes) -> int:
         self[raw] = found = self.texts[raw.decode("utf-8", "replace")]
@@ -126,9 +132,9 @@ class _Triples(dict[bytes, int]):
     def __init__(self) -> None:
         self.found: list[tuple[int, ...]] = []
 
-    def of(self, raws: Iterable[Raw]) -> Column:
+    def of(self, raws: list[Raw]) -> Column:
         """A row of three for each."""
-        places = [self[raw] for raw in map(bytes, raws)]
+        places = numbered(self, undecoded(raws))
         return np.array(self.found, dtype=np.int64).reshape(-1, len(_NO_TRIPLE))[places]
 
     def __missing__(self, raw: bytes) -> int:
@@ -146,17 +152,36 @@ class _Triples(dict[bytes, int]):
         return found if right else _NO_TRIPLE
 
 
+def undecoded(raws: Sequence[Raw]) -> list[bytes]:
+    """The texts of values; all at once takes a fifth of the time that `bytes` takes for one after the other."""
+    found = b"\0".join(raws).split(b"\0")
+    return found if len(found) == len(raws) else list(map(bytes, raws))  # no raws, or a NUL in one of them
+
+
+def numbered(known: Mapping[Any, int], values: Sequence[Any]) -> Column:
+    """The number of each value; the method of a dictionary that has them is several times faster than brackets."""
+    return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
+
+
 def ints(values: Sequence[Any]) -> Column:
     """Whole numbers of 64 bits; what is none is -1."""
     try:
-        return np.array(values, dtype=np.int64)
+        return np.fromiter(values, np.int64, len(values))
     except (TypeError, ValueError, OverflowError):
         return np.array([number(value) for value in values], dtype=np.int64)
 
 
-def small(values: Sequence[Any]) -> Column:
+def shares(values: Sequence[Any]) -> Column:
+    """Percentages as shares of 0..1; what is none is NaN."""
+    try:
+        found = np.fromiter(values, np.float64, len(values)) / 100
+    except (TypeError, ValueError):
+        found = np.array([share(value) for value in values])
+    return np.where((found >= 0) & (found <= 1), found, np.nan)
+
+
+def small(found: Column) -> Column:
     """Whole numbers of 15 bits, which fit every narrow column; what is none is -1."""
-    found = ints(values)
     return np.where((found >= 0) & (found < 2**15), found, -1)
 
 

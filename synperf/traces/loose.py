@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from math import nan
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,43 +12,36 @@ from msgspec import Raw
 
 JUNK = (msgspec.MsgspecError, RecursionError, UnicodeError)  # what text that is no JSON raises
 Made = TypeVar("Made", bound=msgspec.Struct)
-_EMPTY = Raw(b"{}")
 json_object = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 def struct_of(kind: type[Made], text: bytes | Raw) -> Made:
-    """A struct whose fields of odd types have their defaults.
+    """A struct whose fields of odd types have their defaults, and those of structs within it.
 
     Raises: one of `JUNK`: the text is no object.
     """
-    given, made = json_object(text), kind()
-    for found in msgspec.structs.fields(kind):
-        value = tried(_decoder(found.type), given[found.encode_name]) if found.encode_name in given else None
-        if value is not None:
-            setattr(made, found.name, value)
-    return made
+    given = json_object(text)
+    found = {name: _tried(read, given[key]) for key, name, read in _readers(kind) if key in given}
+    return kind(**{name: value for name, value in found.items() if value is not None})
 
 
-def structs_of(kind: type[Made], texts: Sequence[Raw]) -> list[Made]:
-    """The struct of each text; one of defaults where a text is empty, or no object."""
-    try:
-        found: list[Made] = _decoder(list[kind])(b"[" + b",".join([text or _EMPTY for text in texts]) + b"]")  # type: ignore[valid-type]
-        return found
-    except JUNK:
-        return [tried(lambda text: struct_of(kind, text), text) or kind() for text in texts]
+@cache
+def _readers(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+    """Of each field: its key in JSON, its name, and what reads it."""
+    return tuple((one.encode_name, one.name, _reader(one.type)) for one in msgspec.structs.fields(kind))
 
 
-def tried(read: Callable[[Any], Any], text: Any) -> Any:
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    is_struct = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    return partial(struct_of, kind) if is_struct else msgspec.json.Decoder(kind).decode
+
+
+def _tried(read: Callable[[Any], Any], text: Any) -> Any:
     """What is read of a text, or None."""
     try:
         return read(text)
     except JUNK:
         return None
-
-
-@cache
-def _decoder(kind: Any) -> Callable[[Any], Any]:
-    return msgspec.json.Decoder(kind).decode
 
 
 def number(value: Any) -> int:
@@ -69,8 +63,9 @@ def _of_text(text: str) -> Any:
 
 
 def share(value: Any) -> float:
-    """A percentage as a share, NaN where there is none."""
+    """A percentage as a share of 0..1, NaN where there is none."""
     try:
-        return float(value) / 100
+        found = float(value) / 100
     except (TypeError, ValueError):
-        return float("nan")
+        found = nan
+    return found if 0 <= found <= 1 else nan

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..light_classes import dataclass
 from .building import Builder
 from .events import Column
 from .nsys_tables import ABSENT, Tables

@@ -18,6 +18,7 @@ from .events import Column
 
 MAGIC = b"SQLite format 3\0"
 ABSENT = -(2**62)  # stands where a row has no whole number
+_KINDS = ("table", "view", "index", "trigger")  # of what a database holds
 _BATCH = 2**14  # rows
 _VERSION = re.compile(r"(.+?)_V(\d+)")
 _PAGE_SIZE, _PAGES = slice(16, 18), slice(28, 32)  # bytes of the header, big-endian
@@ -42,7 +43,11 @@ class Tables:
     def _find(self) -> None:
         """Names of tables by their names without a version; of several versions the last one."""
         found = []
-        for (name,) in self._file.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"):
+        for name, kind, sql in self._file.execute("SELECT name, type, sql FROM sqlite_master"):
+            if kind not in _KINDS or not isinstance(name, str) or (sql is not None and name not in str(sql)):
+                self.damaged.append(str(name))
+            if kind not in _KINDS[:2] or not isinstance(name, str):
+                continue
             match = _VERSION.fullmatch(name)
             found.append((int(match[2]) if match else 1, match[1] if match else name, name))
         self._names = {stem: name for _, stem, name in sorted(found)}
@@ -67,6 +72,7 @@ class Tables:
         there = self.columns(table)
         picked = [name for name in (*columns, text) if name in there]
         if not picked:
+            self.damaged += [table] if table in self else []
             return
         places = [columns.index(name) for name in picked if name != text]
         found = self._found(table, f"SELECT {', '.join(map(_quoted, picked))} FROM {_quoted(self._names[table])}")

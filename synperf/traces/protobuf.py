@@ -6,7 +6,8 @@ Source: Google, "Protocol Buffers: Encoding".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ..light_classes import dataclass
 
 VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5
 _LENGTHS = {FIXED_64: 8, FIXED_32: 4, BYTES: 0}  # in bytes; that of the last stands before it

@@ -16,20 +16,24 @@ from typing import Any, BinaryIO
 from ..errors import FileFormatError
 
 Progress = Callable[[str, int, int], None]  # (what, bytes done, of all), of the file as it lies on the disk
-CHUNK = 2**19
+CHUNK = 2**20
 _PACKED = 2**18  # bytes that are read from the disk at once
 HEAD = 2**16
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class Source:
-    """A file and its chunks. `cut` says, once they are read, how the file is damaged, or is empty."""
+    """A file and its chunks. `cut` says, once they are read, how the file is damaged, or is empty.
+
+    `odd_lines` counts lines of a log that hold bytes that are no text.
+    """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self.path = path
         self.progress = progress
         self.size = path.stat().st_size
         self.cut = ""
+        self.odd_lines = 0
 
     def head(self) -> bytes:
         """The first bytes, unpacked."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..errors import FileFormatError
 from .events import Caution, Device, Trace
+from .mapped import mapped
 from .protobuf import Damage, fields, text
 from .sources import Progress, Source
 from .xplane_messages import Plane, complaints, planes
@@ -43,7 +44,7 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
         FileFormatError: no events can be read.
     """
     source = Source(path, progress)
-    data, damage = memoryview(b"".join(source.chunks())), Damage()
+    data, damage = mapped(source), Damage()
     rows, devices, others, base_ns = Rows(damage), [], [], 0
     for plane in planes(data, damage):
         gpu = _GPU.match(plane.name)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..light_classes import dataclass
 from .protobuf import Damage, Value, fields, message, signed, text
 
 Stat = int | float | str
 _PLANE, _ERROR, _WARNING = 1, 2, 3  # of a space
 _NAME, _LINE, _EVENT_NAMES, _STAT_NAMES, _STATS = 2, 3, 4, 5, 6  # of a plane
+_EVENT = 4  # of a line
 _DOUBLE, _UNSIGNED, _SIGNED, _TEXT, _REFERENCE = 2, 3, 4, 5, 7  # of a statistic
 
 
@@ -30,12 +32,11 @@ class Plane:
 
 @dataclass(slots=True)
 class Line:
-    """A stream or a thread. `events` are not parsed yet."""
+    """A stream or a thread, but for its events."""
 
     number: int = 0
     name: str = ""
     begin_ns: int = 0
-    events: list[memoryview] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -89,15 +90,18 @@ def _entry(data: memoryview, damage: Damage) -> tuple[int, str]:
 def read_line(data: memoryview, damage: Damage) -> Line:
     line = Line()
     for number, value in fields(data, damage):
-        if number == 4:
-            line.events.append(message(value))
-        elif number == 1:
+        if number == 1:
             line.number = signed(value)
         elif number == 2:
             line.name = text(value)
         elif number == 3:
             line.begin_ns = signed(value)
     return line
+
+
+def line_events(data: memoryview) -> Iterator[memoryview]:
+    """The events of a line, which are not parsed yet."""
+    return (message(value) for number, value in fields(data, Damage()) if number == _EVENT)
 
 
 def read_event(data: memoryview, damage: Damage) -> Event:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import islice
 from math import nan
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from .building import Builder
 from .events import Kind
 from .protobuf import Damage
-from .xplane_messages import Event, Line, Plane, Stat, read_event, read_line, read_stats
+from .xplane_messages import Event, Line, Plane, Stat, line_events, read_event, read_line, read_stats
 
 _STREAM = re.compile(r"Stream #(\d+)")
 _COPY = re.compile(r"^Memcpy(\w*)")
@@ -21,6 +22,7 @@ _SIDES = {"H2D": "HtoD", "D2H": "DtoH", "D2D": "DtoD", "H2H": "HtoH", "P2P": "Pt
 _CALL, _DRIVER = re.compile(r"^(cuda|hip|cu)[A-Z]"), re.compile(r"^cu[A-Z]")
 _DETAIL = re.compile(r"(\w+):(\S*)")
 _LATEST = 2**62  # ns: no clock reads more
+_BATCH = 2**10  # events of a line that are parsed at once
 _PS = 1000  # in a ns
 
 
@@ -35,20 +37,22 @@ class Rows:
     def add(self, plane: Plane, device: int | None) -> None:
         """The lines of a plane: of that device, or of the host."""
         for data in plane.lines:
-            line = read_line(data, self.damage)
-            found = [
-                event for event in (read_event(one, self.damage) for one in line.events) if self._is_timed(line, event)
-            ]
-            if found and device is None:
-                self._host(plane, line, found)
-            elif found and device is not None:
-                stream = _STREAM.search(line.name)
-                if stream:
-                    self._stream(plane, line, found, device=device, stream=int(stream[1]))
-                else:
-                    self._add(
-                        line, found, Kind.GPU_ANNOTATION, self._names(plane, found), device=device, stream=line.number
-                    )
+            line, events = read_line(data, self.damage), line_events(data)
+            while batch := list(islice(events, _BATCH)):
+                timed = (read_event(one, self.damage) for one in batch)
+                self._add_events(plane, line, device, [event for event in timed if self._is_timed(line, event)])
+
+    def _add_events(self, plane: Plane, line: Line, device: int | None, found: list[Event]) -> None:
+        if not found:
+            return
+        stream = _STREAM.search(line.name)
+        if device is None:
+            self._host(plane, line, found)
+        elif stream:
+            self._stream(plane, line, found, device=device, stream=int(stream[1]))
+        else:
+            names = self._names(plane, found)
+            self._add(line, found, Kind.GPU_ANNOTATION, names, device=device, stream=line.number)
 
     def _is_timed(self, line: Line, event: Event) -> bool:
         if event.offset_ps is None:

@@ -86,3 +86,21 @@ def test_what_cannot_be_compared_is_refused(tmp_path, files):
     assert_refused(invoke("compare", files[0]))
     assert_refused(invoke("compare", files[0], str(tmp_path / "none.json")))
     assert_refused(invoke("compare", files[0], str(write(tmp_path, [kernel("sgemm", 0, 10)], "stepless.json"))))
+
+
+def test_jobs_of_several_ranks_are_compared_by_their_folders(tmp_path):
+    for name, times, ranks in (("before", FAST, 2), ("after", SLOW, 2), ("fewer", SLOW, 1)):
+        (tmp_path / name).mkdir()
+        for rank in range(ranks):
+            write(tmp_path / name, steps(times, wait=500), f"rank{rank}.json", distributedInfo={"rank": rank})
+    before, after, fewer = (str(tmp_path / name) for name in ("before", "after", "fewer"))
+    found = json.loads(invoke("compare", before, after, "--json").out)
+    assert (found["verdict"], found["a"]["files"], found["cautions"]) == ("slower", ["rank0.json", "rank1.json"], [])
+    assert "A has 2 ranks and B has 1" in invoke("compare", before, fewer).out
+    assert invoke("compare", before, after, "--fail-above", "3%").code == 1
+
+
+def test_a_job_of_many_ranks_is_named_by_its_first_one(tmp_path):
+    for rank in range(4):
+        write(tmp_path, steps(FAST, wait=500), f"rank{rank}.json", distributedInfo={"rank": rank})
+    assert "A  rank0.json and 3 more: 4 steps" in invoke("compare", str(tmp_path), str(tmp_path)).out

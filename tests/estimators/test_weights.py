@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from synperf.errors import FileFormatError
 from synperf.estimators import weights
 from synperf.estimators.input_names import input_names
+from synperf.estimators.nearness import Nearness
 from synperf.estimators.weights import NOTES, Weights, read, read_own, serialize
 from synperf.kernels import families
 
@@ -126,6 +128,7 @@ def relabelled(**fields):
     return Weights(card=msgspec.structs.replace(weights.card, networks=networks), networks=weights.networks)
 
 
+NEAR = partial(Nearness, **{"shapes": ((64, 64),), "growth": 0.5, "least": 0.0, "usual": 1.0, "most": 2.0})
 INPUTS, BAND = toy().card.networks[0].inputs, toy().card.networks[0].regimes[""]
 
 
@@ -140,6 +143,11 @@ INPUTS, BAND = toy().card.networks[0].inputs, toy().card.networks[0].regimes[""]
         ({"inputs": INPUTS[:-1]}, f"bf16.known has no input '{INPUTS[-1]}', which every call has"),
         ({"inputs": INPUTS[::-1]}, "bf16.known has its inputs in another order"),
         ({"scope": "odd"}, "bf16.known is 'odd', neither known nor general"),
+        ({"nearness": NEAR(shapes=())}, "bf16.known has a nearness that is not to shapes of 2 extents"),
+        ({"nearness": NEAR(shapes=((64, 64, 1),))}, "bf16.known has a nearness that is not to shapes of 2 extents"),
+        ({"nearness": NEAR(shapes=((64, 0),))}, "bf16.known has a nearness that is not to shapes of 2 extents"),
+        ({"nearness": NEAR(most=0.5)}, "bf16.known has a nearness whose distances or growth are not in order"),
+        ({"nearness": NEAR(growth=-1.0)}, "bf16.known has a nearness whose distances or growth are not in order"),
     ],
 )
 def test_a_card_that_answers_would_stumble_over_is_told_when_it_is_read(tmp_path, fields, said):

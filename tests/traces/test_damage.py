@@ -10,6 +10,7 @@ from synperf.analysis import analyze
 from synperf.errors import PerfError
 from synperf.report.analysis import to_dict, to_text
 from synperf.traces import read_trace
+from synperf.traces.events import Kind
 
 from .kineto_files import call, document, event, kernel, read, write
 from .test_kineto import EVENTS, numbers
@@ -86,6 +87,40 @@ def test_a_kernel_that_lost_a_field_is_told(tmp_path, field):
     assert cautions(read(tmp_path, [*MANY, odd]))
 
 
+@pytest.mark.parametrize("odd", ["null", "7", '"x"', "[]", '[{"ph": "X"}]'])
+@pytest.mark.parametrize("place", [0, 20, len(MANY)])
+def test_what_is_no_event_is_counted_and_costs_none(tmp_path, odd, place):
+    texts = list(map(json.dumps, MANY))
+    trace = read(tmp_path, f'{{"traceEvents": [{", ".join([*texts[:place], odd, *texts[place:]])}], "traceName": "x"}}')
+    assert numbers(trace) == numbers(read(tmp_path, MANY))
+    assert [one.count for one in trace.cautions] == [1]
+
+
+@pytest.mark.parametrize("behind", ["]", '"Device Type": 1}}]', "]]", "{}"])
+def test_what_stands_behind_a_list_is_told(tmp_path, behind):
+    trace = read(tmp_path, json.dumps(MANY) + behind)
+    assert numbers(trace) == numbers(read(tmp_path, MANY))
+    assert any("cannot be read" in text for text in cautions(trace))
+
+
+def test_an_object_that_ends_with_its_events_says_what_may_be_missing(tmp_path):
+    text = document(MANY)
+    assert any("beside the events" in one for one in cautions(read(tmp_path, text[: text.rindex("]") + 1])))
+
+
+@pytest.mark.parametrize("phase", ["b", "M", "i", "C", "s"])
+def test_work_in_a_phase_that_is_none_of_work_is_told(tmp_path, phase):
+    trace = read(tmp_path, [*MANY, kernel("odd", 5000, 7) | {"ph": phase}])
+    assert any("unknown categories" in text for text in cautions(trace))
+
+
+@pytest.mark.parametrize("place", [2**31, 2**64, None, "here", -3])
+def test_gpu_work_without_a_device_is_told(tmp_path, place):
+    odd = kernel("odd", 5000, 7, device=place)
+    assert "kernel events without a device" in cautions(read(tmp_path, [*MANY, odd]))
+    assert cautions(read(tmp_path, [*MANY, odd | {"pid": 0}])) == []
+
+
 def test_what_is_there_twice_counts_once(tmp_path):
     trace = read(tmp_path, [*MANY, *MANY[:9]])
     assert numbers(trace) == numbers(read(tmp_path, MANY))
@@ -130,6 +165,18 @@ def test_damaged_metadata_leaves_the_events(tmp_path):
     assert any("beside the events" in text for text in cautions(trace))
 
 
+@pytest.mark.parametrize("field", ["deviceProperties", "distributedInfo", "baseTimeNanoseconds"])
+def test_a_damaged_field_beside_the_events_is_told(tmp_path, field):
+    text = document(MANY, **{field: [{"id": 0, "name": "V100"}]}).encode().replace(b'"V100"', b'"V\xff100"')
+    assert f"fields beside the events cannot be read: {field}" in cautions(read(tmp_path, text))
+
+
+def test_odd_characters_beside_the_events_are_told(tmp_path):
+    trace = read(tmp_path, document(MANY, deviceProperties=[{"id": 0, "name": "V100"}]).replace('"id"', '\0"id"'))
+    assert [device.name for device in trace.devices] == ["V100"]
+    assert any("beside them, had odd characters" in text for text in cautions(trace))
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -141,11 +188,46 @@ def test_damaged_metadata_leaves_the_events(tmp_path):
         (b"hello", "text of no known form"),
         (b'{"traceEvents": 5, "x": 1}', "no list of events"),
         (b'{"traceEvents": [{"ph" "X"}]}', "none of its events"),
+        (
+            b'{"traceEvents": [{"ph": "X", "cat": "toplevel", "name": "a", "ts": 1, "dur": 2}]}',
+            "tool, in categories such as toplevel",
+        ),
+        (b'{"ph": "X", "cat": "kernel", "ts": 1}\n{"ph": "X", "ts": 2}', "events in another form"),
+        (b'1, "ph": "X", "ts": 5, "dur": 7}, {"ph": "X", "ts": 6}]', "begin is missing"),
+        (b"\xff\xfe{\0", "UTF-16"),
+        (b"\x1f\x8b\x08\0\0", "nothing of it can be unpacked"),
+        (b"\x89\xfa\xfb random \xfc", "binary data"),
+        (b"[2026-11-30 12:00:00] a log", "text of no known form"),
+        (b"%PDF-1.7", "is a PDF"),
+        (b"\x80\x04\x95", "memory snapshot"),
+        (b"NVR\0\1\2", "report of Nsight Compute; right would be its CSV"),
     ],
 )
 def test_what_is_no_trace_is_one_sentence(tmp_path, content, said):
     with pytest.raises(PerfError, match=re.escape(said)):
         read_trace(write(tmp_path, content))
+
+
+def test_a_report_of_nsight_systems_is_known_by_its_name(tmp_path):
+    with pytest.raises(PerfError, match="nsys export --type sqlite"):
+        read_trace(write(tmp_path, b"\1\2\3", "run.nsys-rep"))
+
+
+HARD = {
+    "braces": "{" * 300_000,
+    "events that never close": '{"ph":"X","a":[{"b":1}],' * 20_000,
+    "pieces of events": '{"ph":"X","a":{"b":1},' * 20_000,
+    "things that are no events": "null," * 100_000 + "null]",
+    "a list as deep as it is long": '{"ph":"X","args":{"x":' + "[" * 100_000,
+    "a text without end": '{"ph":"X","name":"' + "a" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("rest", HARD.values(), ids=HARD)
+def test_damage_all_over_is_told_in_time_that_grows_with_the_file_alone(tmp_path, rest):
+    trace = read(tmp_path, f"[{json.dumps(kernel('k', 0, 5))},\n{rest}")
+    assert [trace.events.text(row) for row in trace.events.of(Kind.KERNEL)] == ["k"]
+    assert any("cannot be read" in text for text in cautions(trace))
 
 
 def test_a_trace_without_events_is_read(tmp_path):
@@ -189,3 +271,10 @@ def test_no_mutant_ends_in_a_traceback(tmp_path, seed):
         for one in found.overlaps:
             assert one.busy_ns + one.idle_ns == one.span_ns
             assert one.compute_ns + one.exposed_copy_ns + one.exposed_comm_ns == one.busy_ns
+
+
+@pytest.mark.parametrize("occupancy", ["1e400", -3, 1e300, "NaN", 250])
+def test_an_occupancy_that_cannot_be_is_none(tmp_path, occupancy):
+    geometry = {"grid": [1, 1, 1], "block": [32, 1, 1], "registers per thread": 32}
+    path = write(tmp_path, [kernel("k", 0, 5, **geometry, **{"est. achieved occupancy %": occupancy})])
+    assert to_dict(analyze(path))["kernels"][0]["occupancy"] is None

@@ -41,3 +41,13 @@ def test_any_decimals_are_rounded_half_away_from_zero(values):
 
 def test_no_texts_are_no_numbers():
     assert scaled([], 3).dtype == np.int64
+
+
+@pytest.mark.parametrize("text", [b"1E999999", b'"-1E+999999"', b"1E900000", b"1E99999999999999999999", b"9" * 40])
+def test_a_number_of_too_many_digits_is_none_at_once(text):
+    assert scaled([text, b"1.5"], 3).tolist() == [NONE, 1500]
+
+
+@pytest.mark.parametrize("text", [b"1E-999999999", b"0E999", b"-0"])
+def test_what_is_less_than_a_half_is_zero(text):
+    assert scaled([text], 3).tolist() == [0]

@@ -1,10 +1,14 @@
 """Timelines of Horovod, as its writer writes them."""
 
+import json
+
 import pytest
 
 from synperf.errors import FileFormatError
-from synperf.traces import read_trace
+from synperf.traces import horovod, kineto, read_trace
 from synperf.traces.events import Kind
+
+from .kineto_files import event, kernel
 
 TIMELINE = """[
 {"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros":1700000000000000}},
@@ -48,6 +52,15 @@ def test_phases_of_a_tensor_are_nested_ranges_and_ranks_are_marks(tmp_path):
         ("CYCLE_START", base + 210_000, 0),
     ]
     assert trace.cautions == ()
+
+
+def test_a_timeline_and_a_list_of_torch_are_told_apart_by_their_content(tmp_path):
+    path = tmp_path / "file"
+    path.write_text(TIMELINE)
+    head = path.read_bytes()
+    assert (horovod.recognises(head, path), kineto.recognises(head, path)) == (True, False)
+    of_torch = json.dumps([kernel("k", 0, 5), event("NEGOTIATE_ALLREDUCE", 0, 9)]).encode()
+    assert (horovod.recognises(of_torch, path), kineto.recognises(of_torch, path)) == (False, True)
 
 
 def test_an_older_timeline_counts_from_its_own_zero(tmp_path):

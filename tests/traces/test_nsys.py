@@ -278,3 +278,30 @@ def test_copies_of_real_exports_equal_plain_sql(name):
     }  # fmt: skip
     wanted = reference("nsys")[name]["memcpy"]
     assert found == {(r["device"], r["kind"]): (r["count"], r["bytes"], round(r["total_us"] * 1000)) for r in wanted}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME", b"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIMf"),
+        (b"table" + CALL.encode(), b"tabl." + CALL.encode()),
+        (CALL.encode() + b" (start", CALL.encode() + b" (sta)t"),
+    ],
+)
+def test_a_table_whose_own_description_is_damaged_is_told(tmp_path, old, new):
+    path = nsys.write(
+        tmp_path / "a", **{KERNEL: (nsys.KERNELS, [nsys.kernel(0, 9)]), CALL: (nsys.CALLS, [nsys.call(0, 1)])}
+    )
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    trace = one(path)
+    assert texts(trace, Kind.KERNEL) == ["void gemm<float>(int)"]
+    assert any(CALL in text for text in cautions(trace))
+
+
+def test_a_table_without_a_name_is_told(tmp_path):
+    path = nsys.write(tmp_path / "a", **{KERNEL: (nsys.KERNELS, [nsys.kernel(0, 9)])})
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA writable_schema = ON")
+        file.execute("INSERT INTO sqlite_master (type, name, sql) VALUES ('table', NULL, 'x'), (NULL, 7, 8)")
+        file.commit()
+    assert any("tables are damaged" in text for text in cautions(one(path)))

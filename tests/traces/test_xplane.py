@@ -1,6 +1,7 @@
 """XPlane profiles: small ones encoded here, and a real one against sums over its picoseconds."""
 
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -153,3 +154,20 @@ def test_a_real_profile_equals_sums_over_its_picoseconds():
     launches = events.correlation[events.of(Kind.RUNTIME)]
     assert np.isin(events.correlation[rows], launches).all()
     assert trace.cautions == ()
+
+
+def test_a_profile_is_read_without_holding_it_in_memory(tmp_path):
+    """A kernel's details are most of a profile's bytes: many kernels of them are read in less than their bytes."""
+    details = "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:128,1,1 occ_pct:50 " + "x" * 4000
+    kernels = [xp.event(1, 1000 * n, 900, xp.stat(2, details)) for n in range(8000)]
+    (tmp_path / "a").write_bytes(
+        xp.space(xp.plane("/device:GPU:0", [xp.line(1, "Stream #1", 1000, *kernels)], ("k",), STATS))
+    )
+    del kernels
+    read_trace(tmp_path / "a")  # imports what it needs
+    tracemalloc.start()
+    (trace,) = read_trace(tmp_path / "a")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(trace.events) == 8000
+    assert peak < (tmp_path / "a").stat().st_size / 2

@@ -17,7 +17,8 @@ from ..trace_files import Files, part_of
 
 def analyze(
     traces: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="a trace, or one of each rank; its content says what it is")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="a trace, or one of each rank, or a folder of them; known by content"),
     ],
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="one page that needs no network")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="DIR", help="a new folder with a file for each table")] = None,

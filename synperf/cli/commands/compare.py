@@ -1,10 +1,12 @@
 """Tell whether run B is slower than run A by their traces, and where the time of a step went.
 
-For example: synperf compare before.json.gz after.json.gz --fail-above 3%
+For example: synperf compare before.json.gz after.json.gz --fail-above 3%, or of jobs of many ranks: synperf compare
+before/ after/
 """
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated
@@ -24,8 +26,10 @@ _PERCENT = re.compile(r"(\d+\.?\d*|\.\d+)\s*%")
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="the trace to compare with")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="the trace that is faster, slower, or neither")],
+    a: Annotated[
+        Path, typer.Argument(metavar="A", help="the trace to compare with, or a folder with one of each rank")
+    ],
+    b: Annotated[Path, typer.Argument(metavar="B", help="the one that is faster, slower, or neither")],
     fail_above: Annotated[
         str | None,
         typer.Option(metavar="PERCENT", help="exit code 1 where steps of B are slower by more than that, such as 3%"),
@@ -34,7 +38,7 @@ def compare(
 ) -> int:
     limit = None if fail_above is None else _share(fail_above)
     with stages() as told:
-        found = asked(a, b, progress=told)
+        found = asked(a, b, progress=told, workers=os.cpu_count() or 1)
     if limit is not None and not found.can_tell:
         raise FieldError(_too_few(found))
     show(as_json, lambda: report.to_dict(found), lambda: report.to_text(found))

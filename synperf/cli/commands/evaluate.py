@@ -14,7 +14,6 @@ What is found goes to --out after every fit: Ctrl-C loses at most one, and --res
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +28,7 @@ from ...evaluation.selection import SEED
 from ...kernels import family as family_named
 from ...kernels import name_of
 from ...kernels.fields import dtype_of
+from ...light_classes import dataclass
 from ...measurements import Rows, model_rows
 from ...report import comparison_plot, comparisons, eager_scores, messages, point_scores, scores, static_scores
 from ...tables.outfile import replacing, require_other, require_place, write_text

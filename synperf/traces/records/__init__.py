@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import FileFormatError
 from ..sources import Source
-from ..unknown import describe
+from ..unknown import looks
 
 __all__ = ["formats", "read_records", "recognised"]
 
@@ -48,6 +48,6 @@ def read_records(path: str | Path) -> list[Any]:
     path = Path(path)
     names = recognised(path)
     if not names:
-        what = "is a folder" if path.is_dir() else describe(Source(path).head())
+        what = "is a folder" if path.is_dir() else looks(path)
         raise FileFormatError(f"{path}: it {what}; read are {', '.join(formats())}")
     return [_readers()[name].read(path) for name in names]

@@ -12,5 +12,7 @@ def damage(source: Source, what: str, unread: int, read: int) -> Iterator[Cautio
     """The file is cut, or some of the rows are no rows; the share is of them all."""
     if source.cut:
         yield Caution(text=f"the file is damaged: {source.cut}; what comes after is not known")
+    if source.odd_lines:
+        yield Caution(text="lines hold bytes that are no text, and may be read in part", count=source.odd_lines)
     if unread:
         yield Caution(text=f"{what} cannot be read", count=unread, share=unread / (unread + read))

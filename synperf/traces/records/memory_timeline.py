@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import FileFormatError
+from ...light_classes import dataclass
 from ..events import Caution
 from ..sources import Source
 from .damage import damage

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ...errors import FileFormatError
+from ...light_classes import dataclass
 from ..events import Caution
 from ..sources import Source
 from .damage import damage
@@ -29,6 +30,7 @@ _CHANNELS = re.compile(r"(\d+) coll channels")
 _NETWORK = re.compile(r"Using network (.+?)\s*$")
 _CHOICE = re.compile(r"(?:(\w+): )?(\d+) Bytes -> Algo (\w+) proto (\w+)(?: time ([\d.]+))?")
 _SETTING = re.compile(r"\b(NCCL_[A-Z0-9_]+) set by environment to (\S+)")
+_LOOKS = re.compile(r"\bBytes ->|-> Algo|\bproto \w+ |\bChannel \d")
 _NUMBERED_DEVICE = re.compile(r"/\d+(?=/|$)")  # of a network: NET/IB/0/GDRDMA
 _ALGORITHMS = ("tree", "ring", "collnet direct", "collnet chain", "nvls", "nvls tree", "pat")
 _PROTOCOLS = ("ll", "ll128", "simple")
@@ -88,7 +90,7 @@ class _Told:
     version: str = ""
     channels: int | None = None
     lines: int = 0
-    known: int = 0
+    unread: int = 0
     begun: Counter[int] = field(default_factory=Counter)
     complete: Counter[int] = field(default_factory=Counter)
     networks: dict[str, None] = field(default_factory=dict)
@@ -125,7 +127,7 @@ def read(path: Path) -> NcclDebug:
         networks=tuple(told.networks), channels=told.channels, rings=dict(sorted(told.rings.items())),
         links=dict(told.links.most_common()), choices=_choices(told), settings=told.settings,
         warnings=dict(told.warnings.most_common()),
-        cautions=(*damage(source, "lines", 0, told.lines), *_cautions(told, found)),
+        cautions=(*damage(source, "lines", told.unread, told.lines - told.unread), *_cautions(told, found)),
     )  # fmt: skip
 
 
@@ -148,6 +150,8 @@ def _tell(told: _Told, level: str, text: str) -> None:
         told.networks[match[1]] = None
     elif (match := _SETTING.search(text)) and _SHOWN.match(match[1]):
         told.settings[match[1]] = match[2].rstrip(".")
+    elif _LOOKS.search(text):
+        told.unread += 1
 
 
 def _name(text: str, names: tuple[str, ...]) -> str:

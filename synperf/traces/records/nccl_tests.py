@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import FileFormatError
+from ...light_classes import dataclass
 from ..events import Caution
 from ..sources import Source
 from .damage import damage
@@ -24,7 +24,10 @@ _ROW = re.compile(
     r"(\s+(?!N/A)[A-Za-z]\w*)?(?:\s+-?\d+)?"  # operation, root
     r"((?:\s+(?:[\d.e+-]+|N/A)){8}|(?:\s+(?:[\d.e+-]+|N/A)){4})\s*$"  # time, two bandwidths and errors, once or twice
 )
-_LOOKS = re.compile(r"(?:^|[:>\]\s])\s*\d+\s+\d+\s+(?:float|double|half|int\d*|uint\d+|bfloat16|fp8\w*|f8\w*|char)\b")
+_LOOKS = re.compile(
+    r"(?:^|[:>\]\s])\s*\d+\s+\d+\s+(?:float|double|half|int\d*|uint\d+|bfloat16|fp8\w*|f8\w*|char)\b"
+    r"|(?:\s+\d+\.\d+){2}\s"  # of a table, two decimals in a row
+)
 _DEVICE = re.compile(
     r"#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+\S+\s+device\s+\d+\s+\[[^\]]*\]\s+(.+?)\s*$"
 )
@@ -90,6 +93,7 @@ class _Told:
     collective: str = ""
     average: float | None = None
     wrong: int | None = None
+    is_table: bool = False  # whether the lines are those of a table
 
 
 def read(path: Path) -> NcclTests:
@@ -105,7 +109,7 @@ def read(path: Path) -> NcclTests:
             rows.append(found)
         elif device := _DEVICE.search(line):
             devices[int(device[1])] = device[2]
-        elif _LOOKS.search(line):
+        elif told.is_table and "#" not in line and _LOOKS.search(line):
             unread += 1
         else:
             _tell(told, line)
@@ -148,7 +152,10 @@ def _number(text: str) -> float | None:
 
 
 def _tell(told: _Told, line: str) -> None:
-    if match := _AVERAGE.search(line):
+    if _HEADER.search(line):
+        told.is_table = True
+    elif match := _AVERAGE.search(line):
+        told.is_table = False
         told.average = float(match[1]) * 1e9 if _number(match[1]) is not None else None
     elif match := _WRONG.search(line):
         told.wrong = int(match[1])

@@ -6,10 +6,11 @@ a prefix; they are told as printed, and as a number in the unit without one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ...errors import FileFormatError
+from ...light_classes import dataclass
 from ..events import Caution
 from ..sources import Source
 from .damage import damage
@@ -105,17 +106,18 @@ def read(path: Path) -> NcuReport:
     """
     source = Source(path)
     kernels: dict[tuple[str, ...], _Kernel] = {}
-    shape, unread, read_rows = "", 0, 0
+    shape, unread, read_rows, odd = "", 0, 0, 0
     for place, block in enumerate(blocks(whole_lines(source))):
         shape = shape or block.shape
         _ADD[block.shape](kernels, str(place), block)
-        unread, read_rows = unread + block.unread, read_rows + len(block.rows)
+        unread, read_rows, odd = unread + block.unread, read_rows + len(block.rows), odd + block.is_odd
     if not kernels:
         raise FileFormatError(f"{path.name}: no row of this CSV of Nsight Compute can be read")
     made = tuple(_profile(one) for one in kernels.values())
-    return NcuReport(
-        source=path.name, shape=shape, kernels=made, cautions=tuple(damage(source, "rows", unread, read_rows))
-    )
+    cautions = [*damage(source, "rows", unread, read_rows)]
+    if odd:
+        cautions.append(Caution(text="tables have a damaged header: columns of their metrics are missing", count=odd))
+    return NcuReport(source=path.name, shape=shape, kernels=made, cautions=tuple(cautions))
 
 
 def _add_long(kernels: dict[tuple[str, ...], _Kernel], place: str, block: Block) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from ...errors import FileFormatError
+from ...light_classes import dataclass
 from ..events import Caution
 from ..sources import Source
 from .damage import damage
@@ -26,6 +26,7 @@ _ANY = re.compile(
     rb"\biteration\s+\d+\s*/\s*\d+\s*\|.*elapsed time per iteration|\bstep:\s*\d+\s.*\bmemory:\s*[\d.]+\s*GiB"
     rb"|RunningAvgSamplesPerSec="
 )
+_LOOKS = re.compile(r"SamplesPerSec=|elapsed time per iteration|\bmemory:\s*[\d.]+\s*GiB|\bmfu:\s*\d|\btflops:\s*\d")
 _PAIR = re.compile(r"\s*([^|:]+?)\s*:\s*([^|]*?)\s*(?:\||$)")
 _TITAN_PAIR = re.compile(r"(\w+):\s*([\d.,]+)(%?)")
 _MEMORY = re.compile(r"memory \(MB\)\s*\|(.*)")
@@ -92,6 +93,8 @@ class _Log:
             self._keep("DeepSpeed", Iteration(iteration=int(match[1]), samples_per_s=_number(match[2])))
         elif match := _SEQUENCE.search(line):
             self.sequence = int(match[1])
+        elif _LOOKS.search(line):
+            self.unread += 1
         self._memory(line)
 
     def _keep(self, framework: str, one: Iteration) -> None:

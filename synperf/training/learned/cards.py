@@ -3,87 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
+from ...estimators.nearness import Nearness
 from ...estimators.network import Network
 from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
 from ...evaluation.metrics import Errors
 from ...numeric import concatenated
 from .data import Table
+from .judged import Judged, errors
 from .kinds import alone, kind_of
+from .nearness import leveled, nearness
 from .regimes import Spread, beyond, regimes, scaled_by_band, widening
 from .seen import origins
-from .stages import (
-    ROWS_GENERAL,
-    ROWS_LEFT_OUT,
-    TABLES,
-    few,
-    has_few_shapes,
-    left_out,
-    num_folds,
-    without,
-    without_fold,
-    without_largest,
-)
+from .stages import ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, fitted_to, left_out, without
 from .unseen import Case, unseen
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judged:
-    """Rows, and the networks that tell how far errors go on them: which one of each row, and if it is new to that.
-
-    With `parted`, calls outside the range that a network has seen stand apart from the others.
-    """
-
-    data: Table
-    networks: tuple[Network, ...]
-    by: np.ndarray  # (rows,) index of the network
-    is_new: np.ndarray
-    parted: bool
-
-    @classmethod
-    def of(cls, part: str, data: Table, networks: Mapping[str, Network], num_shapes: int) -> Judged:
-        """By the network of a format that knows GPUs; unless shapes are many, by those that miss the shape."""
-        folds = [(i, others) for i, others in data.folds(num_folds(num_shapes)) if without_fold(part, i) in networks]
-        if not folds:
-            return cls.of_one(networks[f"{part}.{KNOWN}"], data)
-        by = np.zeros(len(data), dtype=np.intp)
-        for place, (_, others) in enumerate(folds):
-            by[~others] = place
-        found = tuple(networks[without_fold(part, i)] for i, _ in folds)
-        return cls(data=data, networks=found, by=by, is_new=np.ones(len(data), dtype=bool), parted=True)
-
-    @classmethod
-    def of_one(cls, network: Network, data: Table) -> Judged:
-        """By one network, which was fitted to all that are not held out."""
-        by = np.zeros(len(data), dtype=np.intp)
-        return cls(data=data, networks=(network,), by=by, is_new=data.held_out, parted=False)
-
-    @classmethod
-    def of_largest(cls, part: str, data: Table, networks: Mapping[str, Network]) -> tuple[Judged, ...]:
-        """The largest calls by the network that misses them; none where there is no such network."""
-        if without_largest(part) not in networks:
-            return ()
-        found = cls.of_one(networks[without_largest(part)], data.take(data.largest))
-        return (replace(found, is_new=np.ones(len(found.data), dtype=bool), parted=True),)
-
-    def by_network(self) -> Iterator[tuple[Network, np.ndarray]]:
-        """(network, mask of its rows)."""
-        for place, network in enumerate(self.networks):
-            yield network, self.by == place
 
 
 def cards(
     part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, num_shapes: int, seed: int
 ) -> Iterator[NetworkCard]:
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
-    judged = Judged.of(part, data, networks, num_shapes)
-    rows = len(data) if has_few_shapes(num_shapes) else int((~data.held_out).sum())
+    judged, rows = Judged.of(part, data, networks, num_shapes), len(fitted_to(data, num_shapes))
     card = _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
-    yield msgspec.structs.replace(card, beyond=spreads.beyond[part])
+    yield msgspec.structs.replace(card, beyond=spreads.beyond[part], nearness=spreads.nearness.get(part))
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
@@ -104,23 +50,31 @@ def tables_card(part: str, data: Table, network: Network, spreads: Spreads) -> N
 class Spreads:
     """The errors of every group of the networks that know GPUs, by format."""
 
-    by_part: Mapping[str, Mapping[str, Spread]]  # of calls inside the measured range
+    by_part: Mapping[str, Mapping[str, Spread]]  # of calls inside the measured range, on shapes as far as usual
     beyond: Mapping[str, float]  # by format, of `regimes.beyond`
+    nearness: Mapping[str, Nearness]  # by format, where errors grow with the distance to measured shapes
 
     @classmethod
-    def of(cls, judged: Mapping[str, Sequence[Judged]]) -> Spreads:
-        every = {part: _spreads(own) for part, own in judged.items()}
-        inside = {part: {name: s.inside for name, s in groups.items()} for part, groups in every.items()}
-        return cls(by_part=inside, beyond=beyond(every))
+    def of(cls, judged: Mapping[str, Sequence[Judged]], shapes: Mapping[str, np.ndarray]) -> Spreads:
+        """`shapes` (shapes, fields) are those that the network which answers has seen."""
+        raw = {part: _spreads(own) for part, own in judged.items()}
+        near = nearness({part: _inside(groups) for part, groups in raw.items()}, shapes)
+        every = {part: leveled(groups, near.get(part)) for part, groups in raw.items()}
+        inside = {part: _inside(groups) for part, groups in every.items()}
+        return cls(by_part=inside, beyond=beyond(every), nearness=near)
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
-        return cls.of({part: [Judged.of_one(networks[part], data)] for part, data in tables.items()})
+        return cls.of({part: [Judged.of_one(networks[part], data)] for part, data in tables.items()}, {})
 
     def regimes(self, part: str) -> dict[str, tuple[Regime, ...]]:
         """Of one format; its ends are drawn towards those of all."""
         everywhere = np.concatenate([scaled_by_band(groups) for groups in self.by_part.values()])
         return regimes(part, self.by_part[part], everywhere)
+
+
+def _inside(groups: Mapping[str, Spread]) -> dict[str, Spread]:
+    return {name: s.inside for name, s in groups.items()}
 
 
 def _spreads(judged: Iterable[Judged]) -> dict[str, Spread]:
@@ -140,10 +94,12 @@ def _spread(judged: Judged, network: Network, name: str, own: np.ndarray) -> Spr
     correction = network.correction(rows.logs, group)
     return Spread(
         time_s=rows.base_s * np.exp(correction),
-        apart=rows.target - correction,
+        apart=(rows.target - correction) * judged.share,
         held_out=judged.is_new[own],
         shape=rows.shape,
         outside=judged.parted & np.any(network.outside(rows.logs, group), axis=1),
+        octaves=judged.octaves[own],
+        wider=np.ones(len(own)),
     )
 
 
@@ -155,23 +111,6 @@ def _case(data: Table, gpus: tuple[str, ...], network: Network, seed: int) -> Ca
     middle = rows.target - network.correction(rows.logs, network.groups.index("*"))
     kins, own = ({kind_of(key) for key in set(data.gpu[which])} for which in (~away, away))
     return Case(name=" ".join(gpus), has_kin=own <= kins, time_s=time_s, apart=apart, middle=middle)
-
-
-def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(predicted time, log(measured / predicted)) of every row, each by its own group, else by the middle of all.
-
-    Rows that the network has no group for are nan.
-    """
-    correction = np.full(len(rows), np.nan)
-    for name, index in origins(rows, known).rows_of.items():
-        if "*" in name:
-            continue
-        kernel = name.rpartition(".")[2]
-        group = next((g for g in (name, f"*.{kernel}", "*") if g in network.groups), None)
-        if group is None:
-            continue
-        correction[index] = network.correction(rows.logs[index], network.groups.index(group))
-    return rows.base_s * np.exp(correction), rows.target - correction
 
 
 def _scores_of(judged: Judged, *, known: bool) -> dict[str, dict[str, float]]:

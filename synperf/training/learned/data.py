@@ -39,6 +39,7 @@ class Table:
     engine: np.ndarray
     kernel: np.ndarray
     shape: np.ndarray  # uint32, a number for the shape of each row, the same in every table
+    extents: np.ndarray  # (rows, fields) of that shape, `KernelFamily.shape`
     place: np.ndarray  # index among the rows that it was made of
 
     def __len__(self) -> int:
@@ -103,6 +104,7 @@ def _part(call: Any, gpu: Any, rows: Rows, index: np.ndarray, without: tuple[str
         engine=rows.engine,
         kernel=rows.kernel,
         shape=numbered(rows),
+        extents=np.stack([rows.fields[name] for name in kind.shape], axis=1),
         place=index,
     )
 

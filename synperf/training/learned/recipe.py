@@ -10,9 +10,9 @@ import numpy as np
 from ...estimators.network import Network
 from ...measurements import Rows
 from ..recipe import Devices, Predictor, Recipe, by_part
-from .cards import errors
 from .data import some_of_each, table
 from .fit import fit
+from .judged import errors
 from .settings import Settings
 from .stages import ROWS_GENERAL
 

@@ -6,7 +6,8 @@ how the errors are distributed. So the errors of a group and band are divided by
 rows of the regime; and each group gets them back times its own size. Errors of one shape go together: a regime has
 thousands of rows of some tens of shapes, which say as much as their number, so its quantiles are drawn towards those of
 all regimes. Calls beyond the range that the rows of their group have are worse known: their errors stand apart, and the
-ends of the interval are moved outwards there by how much further these go.
+ends of the interval are moved outwards there by how much further these go. Where errors grow with the distance to
+measured shapes, all this is done with errors as they would be at the usual distance.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ BEYOND = 0.9  # of the errors outside the measured range, which may go further s
 class Spread:
     """Errors of one group: predicted times, log(measured / predicted), rows new to the weights, and their shapes.
 
-    `outside` are rows beyond the range that the network which tells the errors has seen of the group.
+    `outside` are rows beyond the range that the network which tells the errors has seen of the group, `octaves` how far
+    their shapes are from those that it has seen, and `wider` what errors were divided by for that.
     """
 
     time_s: np.ndarray
@@ -41,6 +43,8 @@ class Spread:
     held_out: np.ndarray
     shape: np.ndarray  # a number per shape
     outside: np.ndarray
+    octaves: np.ndarray
+    wider: np.ndarray
 
     @property
     def inside(self) -> Spread:
@@ -74,7 +78,12 @@ def _further(groups: Mapping[str, Spread]) -> np.ndarray:
     Without a sign: which way errors go there nobody knows.
     """
     own = [s for name, s in groups.items() if "*" not in name and s.inside is not s]
-    return np.concatenate([np.empty(0), *(np.abs(s.apart[s.outside]) - size(s.inside.apart) for s in own)])
+    return np.concatenate([np.empty(0), *(_further_of(s.take(s.outside), size(s.inside.apart)) for s in own)])
+
+
+def _further_of(s: Spread, usual: float) -> np.ndarray:
+    found: np.ndarray = (np.abs(s.apart) - usual) * s.wider
+    return found
 
 
 def _num_inside(groups: Mapping[str, Spread]) -> int:
@@ -115,6 +124,15 @@ def scaled(groups: Mapping[str, Spread], start: float, end: float) -> np.ndarray
     """Errors of the held-out rows of a band in units of the size of errors in their group."""
     own = [s.apart[_held(s, start, end)] / _size(s, start, end) for name, s in groups.items() if "*" not in name]
     return np.concatenate(own)
+
+
+def scaled_rows(s: Spread) -> np.ndarray:
+    """(rows,) errors of a group in units of their size in the band."""
+    found = np.empty(len(s.apart))
+    for start, end in zip((0.0, *(end for end, _ in BANDS)), (end for end, _ in BANDS), strict=False):
+        inside = (s.time_s > start) & (s.time_s <= end)
+        found[inside] = s.apart[inside] / _size(s, start, end) if inside.any() else 0.0
+    return found
 
 
 def widening(groups: Mapping[str, Spread]) -> dict[str, float]:

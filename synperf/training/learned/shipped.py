@@ -24,12 +24,14 @@ from ...tables.outfile import replacing
 from ...version import VERSION
 from ..recipe import Devices, by_part
 from ..shapes import shapes
-from .cards import Judged, Spreads, cards, tables_card
+from .cards import Spreads, cards, tables_card
 from .course import other_training, require_same
 from .data import HELD_OUT, Table, some_of_each, table
 from .fit import fit, marks
+from .judged import Judged
+from .more_rows import fall
 from .settings import Settings
-from .stages import TABLES, Stage, stages
+from .stages import TABLES, Stage, fitted_to, stages
 
 SPLIT = "rows of the published split's test shapes are not among them; one in ten of the other n x k is held out"
 LEAST_SHAPES = 2  # one to fit to, and another that tells the error
@@ -127,12 +129,7 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
             )
         ]
     )
-    spread = Spreads.of(
-        {
-            part: [Judged.of(part, data, networks, num_shapes[part]), *Judged.of_largest(part, data, networks)]
-            for part, data in tables.items()
-        }
-    )
+    spread = _spreads(tables, networks, num_shapes)
     made = {
         family: [
             msgspec.structs.replace(card, varied=_varied(parts[part]))
@@ -151,6 +148,20 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
         )
         for name, found in made.items()
     }
+
+
+def _spreads(tables: Mapping[str, Table], networks: Mapping[str, Network], num_shapes: Mapping[str, int]) -> Spreads:
+    """The errors of the networks that know GPUs, as those of the one that answers in each format."""
+    falls = fall((part, data, networks, num_shapes[part]) for part, data in tables.items())
+    judged = {
+        part: [
+            Judged.of(part, data, networks, num_shapes[part], falls),
+            *Judged.of_largest(part, data, networks),
+        ]
+        for part, data in tables.items()
+    }
+    seen = {part: np.unique(fitted_to(data, num_shapes[part]).extents, axis=0) for part, data in tables.items()}
+    return Spreads.of(judged, seen)
 
 
 def _varied(rows: Rows) -> tuple[str, ...]:

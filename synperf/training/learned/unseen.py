@@ -96,4 +96,11 @@ def _spread(cases: Iterable[Case]) -> Spread:
     columns = {name: np.concatenate([getattr(case, name) for case in some]) for name in ("time_s", "apart")}
     size = len(columns["apart"])
     every = np.ones(size, dtype=bool)
-    return Spread(**columns, held_out=every, shape=np.zeros(size, dtype=np.uint32), outside=~every)
+    return Spread(
+        **columns,
+        held_out=every,
+        shape=np.zeros(size, dtype=np.uint32),
+        outside=~every,
+        octaves=np.zeros(size),
+        wider=np.ones(size),
+    )

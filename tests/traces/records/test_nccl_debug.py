@@ -40,3 +40,8 @@ def test_without_tuning_the_log_says_what_to_set(tmp_path):
     )
     assert found.choices == ()
     assert "NCCL_DEBUG_SUBSYS" in found.cautions[-1].text
+
+
+def test_a_line_that_looks_like_one_that_is_read_and_is_none_is_counted(tmp_path):
+    found = written(tmp_path, LOG.replace("1048576 Bytes -> Algo", "1048576 Bytes -> Al", 1))
+    assert [one.count for one in found.cautions if one.text == "lines cannot be read"] == [1]

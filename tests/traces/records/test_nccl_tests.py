@@ -75,6 +75,18 @@ def test_rows_that_cannot_be_read_are_counted(tmp_path):
     assert (found.cautions[0].text, found.cautions[0].count, found.cautions[0].share) == ("rows cannot be read", 1, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("1048576  ", "10485x6  "), ("  float  sum", "  flo*t  sum"), ("sum  -1", "s~m  -1")]
+)
+def test_a_row_with_one_wrong_letter_is_read_or_told(tmp_path, old, new):
+    found = written(tmp_path, NEW.replace(old, new, 1))
+    assert len(found.rows) + sum(one.count for one in found.cautions if "rows" in one.text) == 2
+
+
+def test_decimals_outside_of_a_table_are_no_rows(tmp_path):
+    assert written(tmp_path, "load average: 0.10 0.20 0.30\n" + NEW).cautions == ()
+
+
 def test_a_log_of_broken_rows_alone_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match="no row of this log of nccl-tests"):
         written(tmp_path, HEADER.format(last="error") + "  8 2 float sum 1.0 broken\n")

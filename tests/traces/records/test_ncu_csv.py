@@ -60,6 +60,17 @@ def test_rows_that_do_not_fit_the_header_are_counted(tmp_path):
     assert (caution.text, caution.count, caution.share) == ("rows cannot be read", 1, 1 / 6)
 
 
+def test_a_row_that_lost_its_first_quote_is_counted(tmp_path):
+    (caution,) = written(tmp_path, LONG.replace('\n"0",', "\nF0,", 1)).cautions
+    assert (caution.text, caution.count) == ("rows cannot be read", 1)
+
+
+@pytest.mark.parametrize("column", ["Metric Name", "Metric Unit", "Metric Value", "Rule Name"])
+def test_a_header_that_lacks_a_column_of_its_shape_is_told(tmp_path, column):
+    found = written(tmp_path, LONG.replace(f'"{column}"', '"Metr~c"', 1))
+    assert any("damaged header" in one.text for one in found.cautions)
+
+
 def test_a_header_alone_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match="no row of this CSV of Nsight Compute"):
         written(tmp_path, WIDE.splitlines()[0])

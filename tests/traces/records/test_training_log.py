@@ -64,3 +64,21 @@ def test_a_real_log_equals_its_text():
         assert one.tokens_per_s == pytest.approx(row["samples_per_s"] * 2048, rel=1e-3)
     assert found.peak_memory_bytes == pytest.approx(68581.81 * 2**20, rel=1e-6)
     assert found.cautions == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (DEEPSPEED, "RunningAvgSamplesPerSec", "RunningAvg"),
+        (MEGATRON, "iteration        2/", "iterat!on        2/"),
+        (TITAN, "step: 20", "st*p: 20"),
+    ],
+)
+def test_an_iteration_with_one_wrong_letter_is_told(tmp_path, text, old, new):
+    assert any("iterations cannot be read" in one.text for one in written(tmp_path, text.replace(old, new, 1)).cautions)
+
+
+def test_a_log_with_holes_is_read_and_says_so(tmp_path):
+    found = written(tmp_path, MEGATRON + "\0\0\0\n\xff\n")
+    assert len(found.iterations) == len(written(tmp_path, MEGATRON).iterations)
+    assert [one.count for one in found.cautions if "no text" in one.text] == [1]

@@ -9,8 +9,9 @@ pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from synperf import hardware
 from synperf.training.learned import regimes
-from synperf.training.learned.cards import Judged, Spreads
+from synperf.training.learned.cards import Spreads
 from synperf.training.learned.data import table
+from synperf.training.learned.judged import Judged
 from synperf.training.learned.stages import stages
 
 from .toy_rows import FACTORS, rows
@@ -60,6 +61,36 @@ def test_the_network_that_answers_is_fitted_to_all_shapes_where_they_are_few(num
     assert set(fitted.shape) == set(DATA.shape if num_shapes == FEW else DATA.shape[~DATA.held_out])
 
 
+def test_of_each_row_the_distance_is_told_to_the_nearest_shape_that_its_network_has_seen():
+    judged = Judged.of("bf16", DATA, made(SOME), SOME)
+    for fitted, mask in judged.by_network():
+        gaps = np.log2(DATA.extents[mask])[:, None] - np.log2(np.unique(fitted.extents, axis=0))
+        assert judged.octaves[mask] == pytest.approx(np.sqrt((gaps**2).sum(axis=2)).min(axis=1))
+
+
+def test_networks_with_fewer_rows_than_the_one_that_answers_err_as_much_further_as_fewer_rows_cost():
+    found = made(SOME)
+    folds = np.mean([len(found[f"bf16.fold{i}"]) for i in range(4)])
+    share = folds / len(found["bf16.known"])
+    assert share < 1
+    for fall in (0.0, 0.5):
+        assert Judged.of("bf16", DATA, found, SOME, fall).share == pytest.approx(share**fall)
+    assert Judged.of("bf16", DATA, made(MANY), MANY, 0.5).share == 1
+
+
+def test_one_network_has_half_of_the_rows_of_another_and_misses_the_same_shapes():
+    found = made(SOME)
+    half, whole = found["bf16.half_of_fold0"], found["bf16.fold0"]
+    assert len(half) == (len(whole) + 1) // 2
+    assert set(half.place) < set(whole.place)
+
+
+def test_no_network_has_half_of_the_rows_of_one_that_takes_long(monkeypatch):
+    all_of_them = made(SOME)
+    monkeypatch.setattr("synperf.training.learned.stages.ROWS_HALVED", len(all_of_them["bf16.fold0"]) - 1)
+    assert set(all_of_them) - set(made(SOME)) == {"bf16.half_of_fold0"}
+
+
 def test_where_shapes_are_many_the_network_that_answers_is_judged_by_the_rows_that_are_held_out():
     found = made(MANY)
     judged = Judged.of("bf16", DATA, found, MANY)
@@ -69,7 +100,8 @@ def test_where_shapes_are_many_the_network_that_answers_is_judged_by_the_rows_th
 
 def spreads(num_shapes, network):
     names = ["bf16.known", *(f"bf16.fold{i}" for i in range(8))] if num_shapes < MANY else ["bf16.known"]
-    return Spreads.of({"bf16": [Judged.of("bf16", DATA, dict.fromkeys(names, network), num_shapes)]})
+    judged = Judged.of("bf16", DATA, dict.fromkeys(names, network), num_shapes)
+    return Spreads.of({"bf16": [judged]}, {"bf16": np.unique(DATA.extents, axis=0)})
 
 
 def test_calls_beyond_the_measured_range_stand_apart_and_move_the_ends_of_the_interval_there(monkeypatch):

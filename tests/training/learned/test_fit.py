@@ -9,9 +9,9 @@ pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from synperf import hardware
 from synperf.errors import FileFormatError
-from synperf.training.learned.cards import errors
 from synperf.training.learned.data import HELD_OUT, some_of_each, table
 from synperf.training.learned.fit import fit
+from synperf.training.learned.judged import errors
 from synperf.training.learned.seen import origins
 from synperf.training.learned.settings import Settings
 from synperf.training.learned.stages import left_out

@@ -13,7 +13,10 @@ def spread(size, time_s, rows=4000, seed=0):
     draw = np.random.default_rng(seed)
     held, shape = np.arange(rows) % 2 == 0, np.arange(rows) // 2 % 60
     times, apart = np.full(rows, time_s), size * draw.normal(0, 1, rows)
-    return Spread(time_s=times, apart=apart, held_out=held, shape=shape, outside=np.zeros(rows, dtype=bool))
+    return Spread(
+        time_s=times, apart=apart, held_out=held, shape=shape, outside=np.zeros(rows, dtype=bool),
+        octaves=np.zeros(rows), wider=np.ones(rows),
+    )  # fmt: skip
 
 
 def inside(regime, s):
