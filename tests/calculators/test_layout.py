@@ -124,7 +124,7 @@ GIVEN = ("--batch", "1", "--channels", "8", "--height", "4", "--width", "4")
         ((*GIVEN, "--gpu", "a100_sxm", "--gain", "-1us"), "gain must be a time above 0"),
         ((*GIVEN, "--gpu", "a100_sxm", "--gain", "5GB"), "gain: '5GB' is in B"),
         ((*GIVEN, "--gpu", "a100_sxm", "--gain", "1e-300s"), "gain must win the conversion back"),
-        ((*GIVEN, "--gpu", "a100_sxm", "--uses", "0"), "uses must be a whole number from 1"),
+        ((*GIVEN, "--gpu", "a100_sxm", "--gain", "1us", "--uses", "0"), "uses must be a whole number from 1"),
         ((*GIVEN, "--gpu", "a100_sxm", "--framework", "caffe"), "framework: no framework named 'caffe'"),
         ((*GIVEN, "--gpu", "a100_sxm", "--depthwise-share", "1.5"), "depthwise_share must be 0 to 1"),
         ((*GIVEN, "--gpu", "a100_sxm", "--depthwise-share", "nan"), "depthwise_share must be 0 to 1"),

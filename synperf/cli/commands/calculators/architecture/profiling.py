@@ -18,6 +18,8 @@ from ....calculated import show_drawn
 from ....output_options import AsJson, Svg
 from ....quantities import amounts
 
+GOES_WITH = {"kernel_s passes": ("kernels", "written_bytes", "gpu")}
+
 
 def profiling(
     bottleneck: Annotated[

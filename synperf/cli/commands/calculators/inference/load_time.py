@@ -28,6 +28,8 @@ _OPTIONS = {
     "activations_bytes": "activations",
 }
 
+GOES_WITH = {"jit_kernels": ("jit_time",)}
+
 
 def load_time(
     bytes_: Annotated[str, typer.Option("--bytes", metavar="SIZE", help="of the weights, e.g. 140GB")],

@@ -21,6 +21,8 @@ from ....output_options import AsJson, Svg
 
 _FRAMEWORK = "pytorch, onnx, tensorflow or jax, whose layout images are in"
 
+GOES_WITH = {"gain": ("uses",)}
+
 
 def layout(
     batch: Annotated[int, typer.Option(metavar="N", help="images")],

@@ -15,6 +15,10 @@ from ....calculated import show_drawn
 from ....output_options import AsJson, Svg
 from ....quantities import amount_list, amounts
 
+_LISTS = ("ready_s", "bucket_comm_s")
+GOES_WITH = {"buckets": ("latency_s", "backward_s")}
+NOT_WITH = {"overlap_s": ("buckets", *_LISTS), "buckets": _LISTS, "comm_s": _LISTS}
+
 
 def overlap(
     compute_s: Annotated[str, typer.Option(metavar="TIME", help="of a step, without communication")],

@@ -25,8 +25,16 @@ from ....quantities import amounts
 
 _Time = Annotated[str | None, typer.Option(metavar="TIME", help="of a step")]
 
-GOES_WITH = {"layers hidden seq": ("full_attention",), "gpu": ("dtype",)}
-NOT_WITH = {"peak": ("gpu", "dtype")}
+GOES_WITH = {
+    "layers hidden seq": ("full_attention",),
+    "gpu": ("dtype",),
+    "reported": ("vocab",),
+    "checkpoint_s": ("checkpoint_every",),
+}
+NOT_WITH = {
+    "peak": ("gpu", "dtype"),
+    "reported": ("parameters", "tokens", "seconds", "gpus", "recompute", "full_attention", "checkpoint_s"),
+}
 
 
 def training_step(
