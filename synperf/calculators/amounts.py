@@ -110,7 +110,7 @@ def number(name: str, value: Any) -> Any:
     Raises:
         FieldError: it is text, a list, an array, or nothing.
     """
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise FieldError(f"{name} must be a number, got {str(value)[:40]!r}")
     return value
 

@@ -66,9 +66,9 @@ def one_of(name: str, value: Any, known: Sequence[int]) -> int:
         FieldError: it is another.
     """
     listed = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
-    if not isinstance(value, Real) or isinstance(value, bool) or value not in known:
+    if isinstance(value, bool) or not isinstance(value, Real) or value not in known:
         raise FieldError(f"{name} must be {listed}, got {str(value)[:60]}")
-    return int(value)
+    return next(one for one in known if one == value)
 
 
 def signed(name: str, value: Any) -> int:
