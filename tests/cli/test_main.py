@@ -38,7 +38,7 @@ def test_every_command_has_help_with_its_docstring(name):
 def test_an_unknown_command_is_refused_with_the_nearest_one():
     seen = invoke("predcit", "gemm")
     assert_refused(seen)
-    assert seen.err == "synperf: no command named 'predcit'; nearest: predict\n"
+    assert seen.err.startswith("synperf: no command named 'predcit'; nearest: predict")
 
 
 @pytest.mark.parametrize(
