@@ -352,7 +352,8 @@ def _of_own(estimate: Callable[..., Estimate], source: WeightsSource) -> Estimat
             raise FieldError(f"weights: they are of {own.card.family}, not of {kind.name}")
         if own.card.plugin != kind.digest:
             raise FieldError(f"weights: they were trained with another file of {kind.name}; train them again")
-        return estimate(kind, call, gpu, weights=own)
+        measured = learned.engines_of(own, call.dtype)
+        return estimate(kind, learned.as_in_rows(kind, call, gpu, measured), gpu, weights=own)
 
     return estimated
 

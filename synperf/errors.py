@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+_MOST_NAMED = 64  # of names that are known: more are no help
+
 
 class PerfError(Exception):
     """What the user can mend: the command line prints it as one line and exits with 2."""
@@ -23,8 +25,10 @@ class UnknownNameError(PerfError):
         from difflib import get_close_matches  # slow to import, and only an error needs it
 
         names = sorted(known)
-        near = get_close_matches(given.lower(), names, n=3, cutoff=0.5)
-        hint = f"nearest: {', '.join(near)}" if near else f"known: {', '.join(names) or 'none'}"
+        near = get_close_matches(str(given).lower(), names, n=3, cutoff=0.5)
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        known_names = f"{', '.join(names[:_MOST_NAMED]) or 'none'}{more}"
+        hint = f"nearest: {', '.join(near)}" if near else f"known: {known_names}"
         return cls(f"no {kind} named {given!r}; {hint}")
 
 
@@ -54,10 +58,14 @@ def named(what: str) -> Iterator[None]:
     """Puts the name of an option, a field or a table before the message of an error that does not begin with it.
 
     Raises:
-        PerfError: one was raised; of the same kind.
+        PerfError: one was raised; of the same kind. A `FieldError` where a file cannot be read.
     """
     try:
         yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise FieldError(f"{what}: {error.filename}: {error.strerror}") from error
     except PerfError as error:
         if str(error).startswith(f"{what}: "):
             raise

@@ -88,6 +88,24 @@ def test_rows_of_any_mixture_keep_their_order_and_get_what_each_alone_would_get(
             assert one[name] == (pytest.approx(other[name], rel=1e-5) if number else other[name]), name
 
 
+def test_rows_of_latent_attention_are_absorbed_where_each_alone_would_be():
+    rows = [
+        {"family": "mla", "batch": 4, "q_len": q_len, "kv_len": 512, "heads": 16} | absorbed
+        for q_len in (1, 128, "1", 1.0)
+        for absorbed in ({}, {"absorbed": "true"}, {"absorbed": False}, {"proj_dtype": "bf16"})
+    ]
+    plan = replace(PLAN, gpu=synperf.gpu("h100_sxm"))
+    for row, answer in zip(rows, tables.predict_table(rows, plan), strict=True):
+        alone = synperf.predict(synperf.parse_call("mla", {k: v for k, v in row.items() if k != "family"}), plan.gpu)
+        assert (answer["time_s"], answer["kernel"]) == (pytest.approx(alone.time_s, rel=1e-5), alone.kernel)
+
+
+def test_a_length_that_is_none_is_named_where_defaults_depend_on_it():
+    rows = [{"family": "mla", "q_len": q_len, "kv_len": 512, "heads": 16} for q_len in (1, "one")]
+    with pytest.raises(FieldError, match=r"row 2: q_len must be a whole number from 1 to 2147483647, got 'one'"):
+        tables.predict_table(rows, PLAN)
+
+
 def test_no_cell_of_the_input_changes_and_empty_engines_are_filled_in():
     rows = [ROW | {"engine": " ", "kernel": None}, ROW | {"engine": "VLLM", "kernel": "torch.nn.functional.linear"}]
     first, second = tables.predict_table(rows, PLAN)

@@ -14,9 +14,10 @@ from typing import Any
 from ..errors import FieldError
 from ..hardware import GPU, DType
 from ..hardware.makers import NVIDIA
-from ..kernels.fields import dtype_of, whole
+from ..kernels.fields import dtype_of
 from ..numeric import round_up
 from ..units import format_percent
+from .amounts import extent
 
 NEEDED_BYTES = 16  # of one load of a lane, and of a row of a fragment
 BEST_BYTES = 128  # a line, from A100 on
@@ -76,7 +77,7 @@ def alignment(
     kind, best = dtype_of("dtype", dtype), _best_bytes(gpu)
     if gpu is not None:
         gpu.math_pipe(kind)
-    found = tuple(_extent(name, int(whole(name, value)), kind, best) for name, value in extents.items())
+    found = tuple(_extent(name, extent(name, value), kind, best) for name, value in extents.items())
     place = None if address is None else _address(address)
     loaded = None if place is None else gcd(place, NEEDED_BYTES)
     return Alignment(

@@ -94,12 +94,27 @@ def allreduce(
         "network_bandwidth": network_bandwidth,
     }
     count = there.place.nodes if there else call.nodes or 1
+    _check_between(count, network=network, **{name: given[name] for name in given if name.startswith(_BETWEEN)})
     one = message(call.bytes, call.ranks, count, _hops(count, there, given))
     rate = bandwidth or (there.link_bytes_per_s if there else one.hops.bandwidth)
     in_switch = there is None or there.place.link.in_switch_reduction
     return _answer(one, there, _narrow(call, gpu, there), wire.measured(one.ranks, rate, in_switch, busbw))
 
 
+def _check_between(nodes: int, **given: Any) -> None:
+    """Checks that nothing is said of what joins nodes where there is one.
+
+    Raises:
+        FieldError: something is.
+    """
+    for name, value in given.items():
+        if value is not None and nodes == 1:
+            raise FieldError(
+                f"{name} joins nodes, and all ranks are on one; right would be nodes of 2 or more, or none"
+            )
+
+
+_BETWEEN = "network"  # how the names of fields begin that are of what joins nodes
 _EXAMPLES = {"latency_s": "5us", "bandwidth": "100GB/s", "network_latency_s": "10us", "network_bandwidth": "25GB/s"}
 
 
@@ -114,7 +129,7 @@ def _hops(nodes: int, there: OnGpu | None, given: Mapping[str, float | None]) ->
         value, known = given[name], None if there is None else getattr(there.hops, name)
         if value is not None:
             positive(**{name: value})
-        elif known is None and (nodes > 1 or not name.startswith("network")):
+        elif known is None and (nodes > 1 or not name.startswith(_BETWEEN)):
             option = f"--{name.replace('_', '-')} {example}"
             raise FieldError(f"{name}: none given; right would be {option}, or --gpu NAME, whose links are known")
         found[name] = known if value is None else value

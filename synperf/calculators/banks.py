@@ -12,12 +12,13 @@ from typing import Any
 from ..errors import FieldError
 from ..hardware.capability import ComputeCapability
 from ..kernels.fields import MAX_EXTENT
+from .amounts import count as counted
 from .lanes import pattern as patterns
 from .lanes.bank_advice import advised
 from .lanes.bank_reasons import reasons
 from .lanes.banked import Banks, of_pattern
 from .lanes.pattern import Pattern, Warp
-from .lanes.request import WIDTHS, Access, nvidia, one_of, signed, small
+from .lanes.request import WIDTHS, Access, nvidia, one_of, signed
 from .lanes.tile import FRAGMENT_BYTES, Tile, columns, fragments
 
 _MATRICES = (1, 2, 4)  # of one ldmatrix. Source: PTX ISA, ldmatrix
@@ -52,7 +53,7 @@ def banks(
     """
     able = nvidia(cc)
     lanes = patterns.active_lanes(active, able.warp_size)
-    count = small("steps", steps, _MOST_STEPS)
+    count = counted("steps", steps, _MOST_STEPS)
     _one_way(stride, rows, pitch, column, ldmatrix, addresses)
     access = _access(element_bytes, vector, ldmatrix, able)
     warp = Warp(lanes=lanes, size=able.warp_size, access_bytes=access.bytes)
@@ -77,7 +78,7 @@ def _of_addresses(
     def at(other: int) -> Pattern:
         return patterns.given(addresses, warp, over, {"pitch": other})
 
-    row = small("pitch", pitch, MAX_EXTENT)
+    row = counted("pitch", pitch, MAX_EXTENT)
     return _answer(at(row), Tile(rows=_rows(rows), pitch=row, access=access, lanes=warp.lanes, at=at), able, None)
 
 
@@ -129,14 +130,14 @@ def _of_stride(stride: int, access: Access, warp: Warp, able: ComputeCapability)
 
 
 def _tile(access: Access, rows: Any, pitch: Any, column: Any, ldmatrix: Any, lanes: list[int]) -> Tile:
-    row, first = small("pitch", pitch, MAX_EXTENT), 0 if column is None else signed("column", column)
+    row, first = counted("pitch", pitch, MAX_EXTENT), 0 if column is None else signed("column", column)
     if not 0 <= first <= row - access.vector:
         raise FieldError(f"column must be 0 to {row - access.vector}, where rows of {row} end, got {first}")
     if ldmatrix is None:
-        return columns(access, small("rows", rows, MAX_EXTENT), row, first, lanes)
+        return columns(access, counted("rows", rows, MAX_EXTENT), row, first, lanes)
     count = one_of("ldmatrix", ldmatrix, _MATRICES)
     return fragments(access, count, _rows(rows), row, first, lanes)
 
 
 def _rows(rows: Any) -> int | None:
-    return None if rows is None else small("rows", rows, MAX_EXTENT)
+    return None if rows is None else counted("rows", rows, MAX_EXTENT)

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import FieldError
-from ..kernels.fields import whole
-from ..units import format_time
-from .amounts import positive, share
+from ..units import format_percent, format_time
+from .amounts import extent, positive, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +36,7 @@ class Batch:
     queue_s: float | None
     latency_s: float | None
     meets_limit: bool
+    overloaded: bool  # more arrive than are served
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def batching(
     """
     if not batches:
         raise FieldError("batches must be at least one (size, seconds), got none")
-    sizes = [int(whole("batch", size)) for size, _ in batches]
+    sizes = [extent("batch", size) for size, _ in batches]
     if len(set(sizes)) < len(sizes):
         raise FieldError("batches: one size is given twice; right would be one time for each")
     share(busy=busy)
@@ -103,6 +103,7 @@ def _batch(size: int, seconds: float, busy: float, arrivals: float | None, limit
         forming_s=forming,
         queue_s=queue,
         latency_s=latency,
+        overloaded=arrivals is not None and arrivals >= throughput,
         meets_limit=known is not None and (limit is None or known <= limit),
     )
 
@@ -111,7 +112,7 @@ def _why(one: Batch) -> tuple[str, ...]:
     return (
         f"{one.batch} in {format_time(one.batch_s)} are {one.throughput_per_s:,.4g}/s; the time was measured, so how "
         "busy the GPU was within it is in it already, and multiplying by that would count it twice",
-        f"with work for {one.busy:.1%} of the time it serves {one.rate_per_s:,.4g}/s in the long run",
+        f"with work for {format_percent(one.busy)} of the time it serves {one.rate_per_s:,.4g}/s in the long run",
     )
 
 

@@ -9,9 +9,9 @@ from .. import hardware
 from ..analysis.checks import message_times
 from ..errors import FieldError, named
 from ..hardware import DType
-from ..kernels.fields import MOST_ELEMENTS, dtype_of, name_of, truth, whole
+from ..kernels.fields import MOST_ELEMENTS, dtype_of, name_of, truth
 from ..units import format_percent, format_quantity, format_time
-from .amounts import all_positive, not_negative
+from .amounts import all_positive, count, extent, not_negative
 
 Described = Mapping[str, Any]
 Seen = tuple[bool | None, str]
@@ -57,7 +57,7 @@ def at_most(described: Described, item: Mapping[str, Any]) -> Seen:
 
 def multiple(described: Described, item: Mapping[str, Any]) -> Seen:
     """A whole number of some unit."""
-    value = int(whole(item["field"], described[item["field"]]))
+    value = extent(item["field"], described[item["field"]])
     unit, rest = item["of"], value % item["of"]
     if not rest:
         return True, f"{value} {item['shown']}, {value // unit} times {unit}"
@@ -79,7 +79,7 @@ def none(described: Described, item: Mapping[str, Any]) -> Seen:
 
 def one(described: Described, item: Mapping[str, Any]) -> Seen:
     """A count that should be 1."""
-    value = int(whole(item["field"], described[item["field"]]))
+    value = extent(item["field"], described[item["field"]])
     return value == 1, f"{value} {item['shown']}; right would be 1"
 
 
@@ -92,13 +92,13 @@ def one_of(described: Described, item: Mapping[str, Any]) -> Seen:
 
 def registers(described: Described, item: Mapping[str, Any]) -> Seen:
     """Registers of a thread, of which a compiler spills what is above the most."""
-    value = int(whole(item["field"], described[item["field"]]))
+    value = extent(item["field"], described[item["field"]])
     return value < _MOST_REGISTERS, f"{value} registers a thread; at {_MOST_REGISTERS} the rest is spilled to memory"
 
 
 def fills_gpu(described: Described, _item: Mapping[str, Any]) -> Seen:
     """Whether a grid has a CTA for each SM."""
-    ctas = int(whole("grid_ctas", described["grid_ctas"], MOST_ELEMENTS))
+    ctas = count("grid_ctas", described["grid_ctas"], MOST_ELEMENTS)
     with named("gpu"):
         gpu = hardware.gpu(name_of("gpu", described["gpu"]))
     return ctas >= gpu.num_sms, f"{ctas:,} CTAs on {gpu.num_sms} SMs of {gpu.key}"
@@ -108,7 +108,7 @@ def aligned(described: Described, _item: Mapping[str, Any]) -> Seen:
     """Whether rows of operands begin at addresses that are loaded at once."""
     dtype: DType = dtype_of("dtype", described["dtype"])
     unit = max(1, int(_LOAD_BYTES / dtype.activations.bytes))
-    sizes = {name: int(whole(f"gemm_{name}", described[f"gemm_{name}"])) for name in ("n", "k")}
+    sizes = {name: extent(f"gemm_{name}", described[f"gemm_{name}"]) for name in ("n", "k")}
     bad = [f"{name} = {value}" for name, value in sizes.items() if value % unit]
     if bad:
         return False, f"{' and '.join(bad)} in {dtype}: right would be multiples of {unit}"
@@ -127,8 +127,8 @@ def fragmented(described: Described, item: Mapping[str, Any]) -> Seen:
 
 def message_size(described: Described, item: Mapping[str, Any]) -> Seen:
     """Whether a message is large enough for a ring: against a tree each of whose hops sends all of it."""
-    size = int(whole("message_bytes", described["message_bytes"], MOST_ELEMENTS))
-    ranks = int(whole("ranks", described["ranks"]))
+    size = count("message_bytes", described["message_bytes"], MOST_ELEMENTS)
+    ranks = extent("ranks", described["ranks"])
     if ranks < 2:
         raise FieldError(f"ranks must be 2 or more, got {ranks}")
     ring, tree = message_times(size, ranks, item["alpha_s"], item["bytes_per_s"])

@@ -13,13 +13,14 @@ from typing import Any
 from ..errors import FieldError
 from ..kernels.fields import MAX_EXTENT
 from ..numeric import Number, where
+from .amounts import count as counted
 from .lanes import pattern as patterns
 from .lanes.blocks import LINE, SECTOR, blocks_of_stride
 from .lanes.coalesced import Coalescing, of_pattern
 from .lanes.coalescing_advice import Asked, advised
 from .lanes.coalescing_reasons import reasons
 from .lanes.pattern import Pattern, Warp
-from .lanes.request import WIDTHS, Access, nvidia, one_of, signed, signed_column, small
+from .lanes.request import WIDTHS, Access, nvidia, one_of, signed, signed_column
 
 _GRANULARITIES = (SECTOR, LINE)
 _FETCHES = (32, 64, 128)  # of L2 from DRAM. Source: CUDA Runtime API, cudaLimitMaxL2FetchGranularity
@@ -69,7 +70,7 @@ def coalescing(
     access = Access.of(element_bytes, vector, able)
     asked = _asked(access, stride, struct_bytes, walk, pitch, addresses)
     warp = Warp(lanes=patterns.active_lanes(active, able.warp_size), size=able.warp_size, access_bytes=access.bytes)
-    count, first = small("warps", warps, patterns.MOST_REQUESTS), signed("offset", offset) * access.element_bytes
+    count, first = counted("warps", warps, patterns.MOST_REQUESTS), signed("offset", offset) * access.element_bytes
     pattern = _pattern(addresses, pitch, asked, warp, first, count)
     found = of_pattern(
         pattern,
@@ -95,7 +96,7 @@ def _asked(access: Access, stride: Any, struct_bytes: Any, walk: str | None, pit
     if pitch is not None and addresses is None:
         raise FieldError("pitch goes with walk or addresses; right would be --walk column")
     if struct_bytes is not None:
-        size = small("struct_bytes", struct_bytes, MAX_EXTENT)
+        size = counted("struct_bytes", struct_bytes, MAX_EXTENT)
         if size < access.bytes:
             raise FieldError(f"struct_bytes must be at least the {access.bytes} bytes that are read of it, got {size}")
         return Asked(between=size, walk=None, struct_bytes=size)
@@ -110,7 +111,7 @@ def _of_walk(walk: str, pitch: Any, access: Access) -> int:
         raise FieldError(f"walk must be {' or '.join(_WALKS)}, got {walk[:60]!r}")
     if pitch is None:
         raise FieldError("pitch: none given; right would be --pitch N, the elements from one row to the next")
-    row = small("pitch", pitch, MAX_EXTENT) * access.element_bytes
+    row = counted("pitch", pitch, MAX_EXTENT) * access.element_bytes
     return row if walk == "column" else access.bytes
 
 
@@ -123,7 +124,7 @@ def _pattern(
         return patterns.strided(first, asked.between, warp, warps)
     if first:
         raise FieldError("offset does not go with addresses; right would be to add it there")
-    others = {} if pitch is None else {"pitch": small("pitch", pitch, MAX_EXTENT)}
+    others = {} if pitch is None else {"pitch": counted("pitch", pitch, MAX_EXTENT)}
     return patterns.given(addresses, warp, ("warp", warps), others)
 
 
@@ -137,7 +138,7 @@ def coalescing_of_strides(
     """
     width, size = one_of("element_bytes", element_bytes, WIDTHS), one_of("granularity", granularity, _GRANULARITIES)
     first, between = 1.0 * signed_column("offset", offset) * width, 1.0 * signed_column("stride", stride) * width
-    count = small("lanes", lanes, patterns.MOST_LANES)
+    count = counted("lanes", lanes, patterns.MOST_LANES)
     sectors, lines = (blocks_of_stride(first, between, count, block) for block in _GRANULARITIES)
     moved = (sectors if size == SECTOR else lines) * size
     distinct = where(between == 0, 1.0 * width, 1.0 * width * count)

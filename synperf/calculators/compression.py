@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..collectives.bandwidth import bus_share
 from ..errors import FieldError
 from ..units import format_quantity, format_time
-from .amounts import count, not_negative, positive
+from .amounts import count, not_negative, number, positive
 
 _MOST_RATIO, _MOST_RANKS = 1e6, 65_536
 
@@ -49,7 +49,7 @@ def compression(
     """
     positive(bytes=bytes, bandwidth=bandwidth)
     not_negative(codec_s=codec_s)
-    if not 1 <= ratio <= _MOST_RATIO:
+    if not 1 <= number("ratio", ratio) <= _MOST_RATIO:
         raise FieldError(f"ratio must be from 1 (nothing is saved) to {_MOST_RATIO:g}, got {ratio:g}")
     sent = bytes * (1.0 if ranks is None else _share(ranks))
     plain = sent / bandwidth

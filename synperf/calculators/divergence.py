@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 from ..errors import FieldError
 from ..hardware.capability import ComputeCapability, capability
-from ..kernels.fields import whole_or_none
 from ..units import format_percent
-from .amounts import all_not_negative
+from .amounts import all_not_negative, count_or_none
 
 _USUAL = "9.0"  # any of NVIDIA's: all their warps have 32 lanes
 
@@ -71,7 +70,7 @@ def _lanes(paths: Sequence[float], lanes: Sequence[float], warp_size: int) -> tu
     all_not_negative("lanes", lanes)
     if len(paths) != len(lanes):
         raise FieldError(f"lanes has {len(lanes)} values, but paths has {len(paths)}")
-    taken = tuple(int(whole_or_none(f"lanes[{at}]", count)) for at, count in enumerate(lanes))
+    taken = tuple(count_or_none(f"lanes[{at}]", count) for at, count in enumerate(lanes))
     if not 1 <= sum(taken) <= warp_size:
         raise FieldError(f"lanes must be from 1 to {warp_size} in all, those of a warp, got {sum(taken)}")
     return taken

@@ -19,10 +19,11 @@ from .. import api
 from ..errors import FieldError
 from ..hardware import GPU, DType
 from ..kernels.elementwise import Elementwise
-from ..kernels.fields import MOST_ELEMENTS, dtype_of, whole
+from ..kernels.fields import MOST_ELEMENTS, dtype_of
 from ..scheduling.occupancy import Occupancy, occupancy
-from ..units import format_quantity, format_time
-from .amounts import positive
+from ..units import format_percent, format_quantity, format_time
+from .amounts import count as counted
+from .amounts import count_or_none, extent, positive
 from .fusion_chain import Access, Operator, apart, chain, fused
 
 _FOLDS = ("conv", "gemm")
@@ -86,7 +87,7 @@ def fusion(
         FieldError: a number out of range, or an operator in the wrong place.
         UnknownNameError: no such operator.
     """
-    ops, count, kind = chain(names), int(whole("elements", elements, MOST_ELEMENTS)), dtype_of("dtype", dtype)
+    ops, count, kind = chain(names), counted("elements", elements, MOST_ELEMENTS), dtype_of("dtype", dtype)
     if head_s is not None:
         positive(head_s=head_s)
     before, after = apart(ops), fused(ops)
@@ -129,7 +130,7 @@ def _added(ops: Sequence[Operator], registers: int | None, registers_after: int 
         return sum(one.registers for one in ops[1:])
     if registers is None:
         raise FieldError("registers: none given; right would be --registers N, before anything is fused")
-    return int(whole("registers_after", registers_after)) - registers
+    return extent("registers_after", registers_after) - extent("registers", registers)
 
 
 def _total(accesses: Sequence[Access]) -> int:
@@ -144,8 +145,10 @@ def _occupancies(
         return None
     if gpu is None:
         raise FieldError("gpu: none given; right would be --gpu NAME, whose SM the registers are of")
-    most = min(registers + added, gpu.max_registers_per_thread)
-    return occupancy(gpu, threads, registers, shared_bytes), occupancy(gpu, threads, most, shared_bytes)
+    size, before = extent("threads", threads), extent("registers", registers)
+    shared = count_or_none("shared_bytes", shared_bytes)
+    after = min(before + added, gpu.max_registers_per_thread)
+    return occupancy(gpu, size, before, shared), occupancy(gpu, size, after, shared)
 
 
 def _times(
@@ -203,8 +206,8 @@ def _why(
         f"{format_quantity(saved * elements, 'B', 4)} in all, and {kernels} kernels become 1"
     ]
     if held is not None:
-        said.append(f"{added} registers more for each thread: occupancy {held[0].occupancy:.1%} becomes "
-                    f"{held[1].occupancy:.1%}")  # fmt: skip
+        said.append(f"{added} registers more for each thread: occupancy {format_percent(held[0].occupancy)} becomes "
+                    f"{format_percent(held[1].occupancy)}")  # fmt: skip
     if times is not None:
         said.append(_compared(*times))
     if rows:

@@ -11,10 +11,11 @@ from math import ceil, prod
 
 from ..errors import FieldError
 from ..hardware import GPU
-from ..hardware.capability import ComputeCapability
+from ..hardware.capability import ComputeCapability, capability
 from .amounts import count
 
 AXES = "xyz"
+_USUAL = "9.0"  # any of NVIDIA's: all have the same limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +48,15 @@ class Grids:
     advice: tuple[str, ...]
 
 
-def grid(device: GPU | ComputeCapability, grids: Sequence[Sequence[float]], *, ctas_per_sm: int | None = None) -> Grids:
-    """Each grid of one to three axes; those that are left out are 1.
+def grid(
+    device: GPU | ComputeCapability | None, grids: Sequence[Sequence[float]], *, ctas_per_sm: int | None = None
+) -> Grids:
+    """Each grid of one to three axes; those that are left out are 1. No device is any of NVIDIA's.
 
     Raises:
         FieldError: no grid, more than three axes, or not whole numbers from 1 on; `ctas_per_sm` without a GPU.
     """
-    sm = device.sm if isinstance(device, GPU) else device
+    sm = device.sm if isinstance(device, GPU) else device or capability(_USUAL)
     if not grids:
         raise FieldError("grid: none given; right would be 1,65535,1")
     if ctas_per_sm is not None and not isinstance(device, GPU):

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..kernels.fields import whole
-from .amounts import all_positive
+from .amounts import all_positive, extent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +36,8 @@ def horizontal_fusion(tiles: Sequence[int], *, slots: int) -> HorizontalFusion:
         FieldError: tiles or slots are not whole numbers from 1.
     """
     all_positive("tiles", tiles)
-    counts = [int(whole("tiles", one)) for one in tiles]
-    room = int(whole("slots", slots))
+    counts = [extent("tiles", one) for one in tiles]
+    room = extent("slots", slots)
     apart, merged = sum(-(-one // room) for one in counts), -(-sum(counts) // room)
     return HorizontalFusion(
         tiles=tuple(counts),

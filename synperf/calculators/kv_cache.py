@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 from ..errors import FieldError
 from ..hardware import DType
-from ..kernels.fields import dtype_of, whole
+from ..kernels.fields import dtype_of
 from ..models import Model
 from ..models.memory import PAGE_TOKENS, token_bytes
 from ..models.mixers import GroupedAttention, LatentAttention, Mixer
-from ..units import format_binary
-from .amounts import not_negative, positive, share
+from ..units import format_binary, format_percent
+from .amounts import extent, not_negative, positive, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +81,13 @@ def grouped(
     Raises:
         FieldError: a number is not whole and from 1 on, or query heads are no multiple of KV heads.
     """
-    few, dim = int(whole("kv_heads", kv_heads)), int(whole("head_dim", head_dim))
-    many = few if heads is None else int(whole("heads", heads))
+    few, dim = extent("kv_heads", kv_heads), extent("head_dim", head_dim)
+    many = few if heads is None else extent("heads", heads)
     if many % few:
         raise FieldError(f"heads must be a multiple of kv_heads, got {many} and {few}")
-    values = dim if v_head_dim is None else int(whole("v_head_dim", v_head_dim))
+    values = dim if v_head_dim is None else extent("v_head_dim", v_head_dim)
     mixer = GroupedAttention(heads=many, kv_heads=few, head_dim=dim, v_head_dim=values)
-    return (Layers(count=int(whole("layers", layers)), mixer=mixer),)
+    return (Layers(count=extent("layers", layers), mixer=mixer),)
 
 
 def latent(*, layers: int, kv_lora_rank: int, rope_dim: int) -> tuple[Layers, ...]:
@@ -96,9 +96,9 @@ def latent(*, layers: int, kv_lora_rank: int, rope_dim: int) -> tuple[Layers, ..
     Raises:
         FieldError: a number is not whole and from 1 on.
     """
-    rank, rope = int(whole("kv_lora_rank", kv_lora_rank)), int(whole("rope_dim", rope_dim))
+    rank, rope = extent("kv_lora_rank", kv_lora_rank), extent("rope_dim", rope_dim)
     mixer = LatentAttention(heads=1, q_rank=0, kv_rank=rank, nope_dim=0, rope_dim=rope, v_dim=0)
-    return (Layers(count=int(whole("layers", layers)), mixer=mixer),)
+    return (Layers(count=extent("layers", layers), mixer=mixer),)
 
 
 def of_model(model: Model) -> tuple[Layers, ...]:
@@ -129,10 +129,10 @@ def kv_cache(
     Raises:
         FieldError: no such format, a number out of range, or KV heads that do not spread over the ranks.
     """
-    kind, ranks, block = dtype_of("kv-dtype", dtype), int(whole("tp", tp)), int(whole("block_tokens", block_tokens))
+    kind, ranks, block = dtype_of("kv-dtype", dtype), extent("tp", tp), extent("block_tokens", block_tokens)
     _check_ranks(layers, ranks)
     whole_model, own = (sum(one.count * token_bytes(one.mixer, kind.bytes, n) for one in layers) for n in (1, ranks))
-    length = None if tokens is None else int(whole("tokens", tokens))
+    length = None if tokens is None else extent("tokens", tokens)
     rooms = tuple(_room(budget, own * block, block) for budget in budgets)
     factor = max((_query_heads(one.mixer) for one in layers), default=1.0)
     request = None if length is None else -(-length // block) * block * own
@@ -166,9 +166,9 @@ def _room(budget: Budget, block_bytes: float, block_tokens: int) -> Room:
     positive(total_bytes=budget.total_bytes)
     share(utilization=budget.utilization)
     not_negative(peak_bytes=budget.peak_bytes, other_bytes=budget.other_bytes)
-    left = budget.utilization * budget.total_bytes - budget.peak_bytes - budget.other_bytes
-    blocks = int(max(left, 0.0) / block_bytes) if block_bytes else 0
-    asked = None if budget.max_tokens is None else int(whole("max_tokens", budget.max_tokens))
+    left = max(budget.utilization * budget.total_bytes - budget.peak_bytes - budget.other_bytes, 0.0)
+    blocks = int(left / block_bytes) if block_bytes else 0
+    asked = None if budget.max_tokens is None else extent("max_tokens", budget.max_tokens)
     return Room(
         kv_bytes=left,
         blocks=blocks,
@@ -218,5 +218,5 @@ def _advice(kind: DType, ranks: int, layers: Sequence[Layers], rooms: Sequence[R
     if ranks > few:
         said.append(f"{ranks} ranks hold copies of {few} KV heads: the cache of a rank does not shrink beyond tp {few}")
     if kind.bytes > 1:
-        said.append(f"a cache in fp8 takes {1 / kind.bytes:g} of it")
+        said.append(f"a cache in fp8 takes {format_percent(1 / kind.bytes)} of that")
     return said or ["fewer KV heads or latents are the model's own; a shorter context is yours"]

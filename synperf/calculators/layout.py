@@ -13,7 +13,8 @@ from typing import Any
 from ..errors import FieldError, UnknownNameError
 from ..hardware import GPU, DType
 from ..kernels.conv_call import LAYOUTS
-from ..kernels.fields import dtype_of, whole
+from ..kernels.fields import dtype_of
+from .amounts import extent
 from .images.conversion import Conversion, conversion
 from .images.decision import Target, because, preferred
 from .images.memory import BLOCKED, Images, Placed, Point, placed
@@ -70,9 +71,9 @@ def layout(
     on = Target(gpu=gpu, cpu=cpu, framework=framework, depthwise_share=depthwise_share)
     sizes = {"batch": batch, "channels": channels, "height": height, "width": width}
     of = Images(
-        **{name: int(whole(name, value)) for name, value in sizes.items()},
+        **{name: extent(name, value) for name, value in sizes.items()},
         dtype=kind,
-        block=on.block(kind) if block is None else int(whole("block", block)),
+        block=on.block(kind) if block is None else extent("block", block),
     )
     best, where = preferred(on, kind), _point(point, of)
     layouts = {name: placed(of, name, where) for name in _ALL}

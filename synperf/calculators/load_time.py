@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kernels.fields import whole
-from ..units import format_quantity, format_time
-from .amounts import not_negative, positive
+from ..units import format_percent, format_quantity, format_time
+from .amounts import extent, not_negative, positive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ def load_time(
     not_negative(jit_kernels=jit_kernels, jit_s_per_kernel=jit_s_per_kernel)
     if disk_bytes_per_s is not None:
         positive(disk_bytes_per_s=disk_bytes_per_s)
-    count = int(whole("instances", instances))
+    count = extent("instances", instances)
     parts = {
         "disk": 0.0 if disk_bytes_per_s is None else weights_bytes / disk_bytes_per_s,
         "host alloc": host_alloc_s,
@@ -86,7 +85,7 @@ def _why(parts: dict[str, float], total: float, size: float, rate: float) -> tup
     longest = max(parts, key=lambda name: parts[name])
     return (
         f"{format_quantity(size, 'B')} at {format_quantity(rate, 'B/s')} take {format_time(parts['h2d'])} to the GPU",
-        f"the longest part is {longest}, {parts[longest] / total:.0%} of {format_time(total)}",
+        f"the longest part is {longest}, {format_percent(parts[longest] / total)} of {format_time(total)}",
     )
 
 

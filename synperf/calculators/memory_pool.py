@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import FieldError
-from ..kernels.fields import MOST_ELEMENTS, whole
-from ..units import format_quantity
+from ..kernels.fields import MOST_ELEMENTS
+from ..units import format_percent, format_quantity
+from .amounts import count, extent
 
 _MOST = 20_000  # tensors of one question
 
@@ -70,7 +71,7 @@ def memory_pool(tensors: Sequence[Tensor], *, alignment: int = 1) -> MemoryPool:
     """
     if not 1 <= len(tensors) <= _MOST:
         raise FieldError(f"tensors must be from 1 to {_MOST:,}, got {len(tensors):,}")
-    unit = int(whole("alignment", alignment))
+    unit = extent("alignment", alignment)
     checked = [_checked(one, unit) for one in tensors]
     if len({one.name for one in checked}) < len(checked):
         raise FieldError("tensors: two have the same name; right would be one name for each")
@@ -87,16 +88,16 @@ def memory_pool(tensors: Sequence[Tensor], *, alignment: int = 1) -> MemoryPool:
         pool_bytes=pool,
         fragmentation=pool / peak - 1,
         why=(
-            f"at step {step} {len(alive)} of {len(checked)} tensors are alive at once, {_size(peak)}: {_listed(alive)}",
+            f"{len(alive)} of {len(checked)} tensors are alive at once at step {step}, {_size(peak)}: {_listed(alive)}",
             f"without reuse all take {_size(without)}; the plan takes {_size(pool)}"
-            + (", and none can take less" if pool == peak else f", {pool / peak - 1:.1%} above the peak"),
+            + (", and none can take less" if pool == peak else f", {format_percent(pool / peak - 1)} above the peak"),
         ),
         advice=_advice(checked, step, peak),
     )
 
 
 def _checked(one: Tensor, unit: int) -> Tensor:
-    size = int(whole(f"bytes of {one.name}", one.bytes, MOST_ELEMENTS))
+    size = count(f"bytes of {one.name}", one.bytes, MOST_ELEMENTS)
     if not 0 <= one.first <= one.last:
         raise FieldError(f"{one.name}: lives from step {one.first} to {one.last}; right would be 0 <= first <= last")
     return Tensor(name=one.name, bytes=-(-size // unit) * unit, first=one.first, last=one.last)

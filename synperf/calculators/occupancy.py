@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from ..errors import FieldError
 from ..hardware import GPU
 from ..hardware.capability import ComputeCapability
-from ..kernels.fields import whole_or_none
 from ..scheduling.occupancy import (
     Occupancy,
     registers_checked,
@@ -24,7 +23,7 @@ from ..scheduling.occupancy import (
     warps_of,
 )
 from . import sm as described
-from .amounts import count
+from .amounts import count, count_or_none
 from .occupancy_advice import advised, largest
 from .occupancy_sweep import Step, sweep_of
 from .occupancy_why import explained
@@ -127,8 +126,8 @@ def _cta(threads: int, registers: int, shared_bytes: float) -> Cta:
     """The CTA in whole numbers; how large they may be is the algorithm's to say."""
     return Cta(
         threads=count("threads", threads),
-        registers=int(whole_or_none("registers", registers)),
-        shared_bytes=int(whole_or_none("shared_bytes", shared_bytes)),
+        registers=count_or_none("registers", registers),
+        shared_bytes=count_or_none("shared_bytes", shared_bytes),
     )
 
 

@@ -70,7 +70,10 @@ def _registers(sm: ComputeCapability, cta: Cta, limit: int) -> str:
 def _registers_short(sm: ComputeCapability, cta: Cta) -> str:
     needed = registers_checked(sm, cta.threads, cta.registers)
     each = warps_of(sm, cta.threads)
-    short = f"a CTA of {each} {_unit(sm)} needs {needed:,} of {sm.registers_per_sm:,}, so none can be launched"
+    short = (
+        f"a CTA of {each} {_unit(sm)} needs {needed:,} of {sm.registers_per_sm:,}, so none can be launched: registers "
+        "are spilled when a kernel is compiled, not when it is launched"
+    )
     return f"registers: {short}" if sm.warp_size == 1 else f"registers: {_warp_takes(sm, cta)}; {short}"
 
 

@@ -141,8 +141,8 @@ def _equal(compute_s: float, comm_s: float, backward_s: float, latency_s: float,
 
 def _of_lists(compute_s: float, ready_s: Sequence[float] | None, comm_s: Sequence[float] | None) -> Overlap:
     if ready_s is None or comm_s is None:
-        missing = "ready_s" if ready_s is None else "bucket_comm_s"
-        raise FieldError(f"{missing}: none given; right would be a list as long as the other")
+        missing, other = ("ready_s", "bucket_comm_s") if ready_s is None else ("bucket_comm_s", "ready_s")
+        raise FieldError(f"{missing}: none given; right would be a list as long as {other}")
     all_not_negative("ready_s", ready_s)
     all_positive("bucket_comm_s", comm_s)
     if len(ready_s) != len(comm_s):

@@ -16,6 +16,8 @@ import numpy as np
 
 from ..errors import FieldError
 from ..kernels.fields import whole
+from ..units import format_percent
+from .amounts import extent
 
 _MOST = 1_000_000  # sequences of one question
 
@@ -53,7 +55,7 @@ def packing(lengths: Sequence[int] | np.ndarray, *, capacity: int) -> Packing:
     if not 1 <= len(lengths) <= _MOST:
         raise FieldError(f"lengths must be from 1 to {_MOST:,} whole numbers, got {len(lengths):,}")
     values = np.asarray(whole("lengths", lengths), dtype=np.int64)
-    room = int(whole("capacity", capacity))
+    room = extent("capacity", capacity)
     if values.max() > room:
         raise FieldError(f"capacity: {room} is less than the longest sequence; right would be {values.max()} or more")
     rows = _first_fit(np.sort(values)[::-1].tolist(), room)
@@ -111,9 +113,10 @@ def least_rows(values: np.ndarray, capacity: int) -> int:
 
 def _why(tokens: int, sequences: int, rows: int, least: int, capacity: int) -> tuple[str, ...]:
     proven = "no packing has fewer" if rows == least else f"no packing has fewer than {least:,}"
+    filled, alone = (format_percent(tokens / (count * capacity)) for count in (rows, sequences))
     return (
-        f"{tokens:,} tokens in {rows:,} rows of {capacity:,} fill {tokens / (rows * capacity):.1%}; {proven}",
-        f"one sequence a row would take {sequences:,} rows and fill {tokens / (sequences * capacity):.1%}",
+        f"{tokens:,} tokens in {rows:,} rows of {capacity:,} fill {filled}; {proven}",
+        f"one sequence a row would take {sequences:,} rows and fill {alone}",
     )
 
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from ..errors import FieldError, UnknownNameError
 from ..kernels.fields import whole
+from ..units import format_percent
+from .amounts import extent
 from .padding_buckets import equal_edges, optimal_edges
 
 STRATEGIES = ("fixed", "buckets", "dynamic", "packed")
@@ -92,8 +94,8 @@ def padding(
         if given not in known:
             raise UnknownNameError(f"{kind}: {UnknownNameError.among(kind, given, known)}")
     values = _lengths(lengths)
-    many = int(whole("batch", batch))
-    limit = _limit("capacity", values, None if capacity is None else int(whole("capacity", capacity)))
+    many = extent("batch", batch)
+    limit = _limit("capacity", values, None if capacity is None else extent("capacity", capacity))
     ends = _edges(values, buckets, edges, cost)
     totals = {
         "fixed": _totals(f"fixed, to {limit}", values, np.full_like(values, limit)),
@@ -146,7 +148,7 @@ def _edges(values: np.ndarray, buckets: int | Sequence[int], edges: str, cost: s
         own = sorted({int(one) for one in np.atleast_1d(np.asarray(whole("buckets", buckets)))})
         _limit("buckets", values, own[-1])
         return tuple(own)
-    count = int(whole("buckets", buckets))
+    count = extent("buckets", buckets)
     return (
         equal_edges(values, count) if edges == "equal" else optimal_edges(values, count, 2 if cost != "linear" else 1)
     )
@@ -200,10 +202,11 @@ def _totals(name: str, values: np.ndarray, padded: np.ndarray, weights: np.ndarr
 
 def _why(mine: Padded, values: np.ndarray) -> tuple[str, ...]:
     useful = int(values.sum())
+    waste, overhead = format_percent(mine.waste), format_percent(mine.overhead)
     return (
-        f"{mine.name}: {useful:,} tokens become {mine.padded_tokens:,.6g}, so {mine.waste:.1%} of what is computed is "
-        f"padding, {mine.overhead:.1%} more than is needed",
-        f"attention grows with the square of a length: {mine.attention_overhead:.1%} more than is needed",
+        f"{mine.name}: {useful:,} tokens become {mine.padded_tokens:,.6g}, so {waste} of what is computed is padding, "
+        f"{overhead} more than is needed",
+        f"attention grows with the square of a length: {format_percent(mine.attention_overhead)} more than is needed",
     )
 
 
@@ -212,8 +215,9 @@ def _advice(mine: Padded, others: Sequence[Padded]) -> tuple[str, ...]:
     if mine.padded_tokens <= min(one.padded_tokens for one in others) and mine.waste == 0:
         return ("nothing is padded",)
     padded = [one for one in others if one.name != "packed" and one.padded_tokens < mine.padded_tokens]
-    said = [f"packed sequences (variable lengths, cu_seqlens) need no padding: {mine.waste:.1%} of the work goes"]
+    waste = format_percent(mine.waste)
+    said = [f"packed sequences (variable lengths, cu_seqlens) need no padding: {waste} of the work goes"]
     if padded:
         best = min(padded, key=lambda one: one.padded_tokens)
-        said.insert(0, f"{best.name}: {best.padded_tokens:,.6g} tokens, {best.waste:.1%} waste")
+        said.insert(0, f"{best.name}: {best.padded_tokens:,.6g} tokens, {format_percent(best.waste)} waste")
     return tuple(said)

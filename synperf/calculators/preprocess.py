@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from ..errors import FieldError
-from ..kernels.fields import whole
-from ..units import format_time
-from .amounts import positive
+from ..units import format_percent, format_time
+from .amounts import extent, number, positive
 
 _SLACK = 1e-9  # 1000 / s times 8 ms are eight workers, not nine
 
@@ -65,7 +64,7 @@ def preprocess(stages: Sequence[Stage], *, rate_per_s: float, cache_hits: float 
     if len({stage.name for stage in stages}) < len(stages):
         raise FieldError("stages: two have the same name; right would be one name for each")
     positive(rate_per_s=rate_per_s)
-    if not 0 <= cache_hits < 1:
+    if not 0 <= number("cache_hits", cache_hits) < 1:
         raise FieldError(f"cache_hits must be from 0 to less than 1, got {cache_hits:g}")
     rate = float(rate_per_s)
     rates = tuple(_rate(stage, rate, 1 - cache_hits) for stage in stages)
@@ -86,7 +85,7 @@ def preprocess(stages: Sequence[Stage], *, rate_per_s: float, cache_hits: float 
 
 
 def _rate(stage: Stage, rate: float, miss: float) -> StageRate:
-    workers = int(whole(f"workers of {stage.name}", stage.workers))
+    workers = extent(f"workers of {stage.name}", stage.workers)
     positive(**{f"latency_s of {stage.name}": stage.latency_s})
     effective = stage.latency_s * miss
     return StageRate(
@@ -104,7 +103,7 @@ def _why(rate: float, slowest: StageRate, reached: float, serial: float, is_fed:
         f"the slowest stage, {slowest.name}, lets {feeds} through, and the GPU takes {rate:,.4g}: it is fed"
         if is_fed
         else f"{slowest.name} lets {feeds} through, and the GPU could take {rate:,.4g}: it idles "
-        f"{1 - reached / rate:.1%} of the time"
+        f"{format_percent(1 - reached / rate)} of the time"
     )
     return first, f"one after another, without overlap, {serial:,.4g} items/s reach the end"
 
@@ -123,5 +122,5 @@ def _advice(rate: float, rates: Sequence[StageRate], is_fed: bool) -> tuple[str,
         f"or a {slowest.name} of {format_time(enough)} an item, such as a decoder in hardware or on the GPU (a JPEG "
         "takes 0.5 to 1 ms there, 5 to 10 ms on a thread of the CPU), or fused transforms, which touch an item "
         "once",
-        f"or a cache that {1 - enough / slowest.effective_s:.1%} of the items are found in",
+        f"or a cache that {format_percent(1 - enough / slowest.effective_s)} of the items are found in",
     )

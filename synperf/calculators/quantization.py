@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from ..errors import FieldError
 from ..hardware import GPU, DType
-from ..kernels.fields import MOST_ELEMENTS, dtype_of, whole
+from ..kernels.fields import MOST_ELEMENTS, dtype_of
 from ..models import Model, Plan, kv_bytes_per_token, weights_bytes
 from ..models.formats import planned
 from ..units import format_quantity
+from .amounts import count as counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ def _weights(
         return weights_bytes(model, Plan(dtype=before)), weights_bytes(model, Plan(dtype=after))
     if parameters is None:
         return None, None
-    count = int(whole("parameters", parameters, MOST_ELEMENTS))
+    count = counted("parameters", parameters, MOST_ELEMENTS)
     return count * before.bytes, count * after.bytes
 
 

@@ -15,7 +15,8 @@ from math import log10
 import numpy as np
 
 from ..errors import FieldError, UnknownNameError
-from ..kernels.fields import whole
+from ..units import format_percent
+from .amounts import count, extent, number
 from .number_grids import Format, format_named, greatest, rounded
 
 SCHEMES = ("tensor", "channel", "group")
@@ -78,8 +79,8 @@ def quantization_error(
     """
     if scheme not in SCHEMES:
         raise UnknownNameError(f"scheme: {UnknownNameError.among('scheme', scheme, SCHEMES)}")
-    kind, size, bits = format_named(format), int(whole("group", group)), int(whole("scale_bits", scale_bits, 64))
-    if not 0 < percentile <= 100:
+    kind, size, bits = format_named(format), extent("group", group), count("scale_bits", scale_bits, 64)
+    if not 0 < number("percentile", percentile) <= 100:
         raise FieldError(f"percentile must be above 0 and up to 100, got {percentile:g}")
     rows = _rows(tensor, axis)
     span = _span(rows)
@@ -124,7 +125,7 @@ def _rows(tensor: np.ndarray, axis: int) -> np.ndarray:
         raise FieldError(f"tensor must hold numbers, got shape {tensor.shape} of {tensor.dtype}")
     if tensor.ndim < 2:
         return tensor.reshape(1, -1)
-    if not -tensor.ndim <= axis < tensor.ndim:
+    if not -tensor.ndim <= number("axis", axis) < tensor.ndim:
         raise FieldError(f"axis must be from {-tensor.ndim} to {tensor.ndim - 1} for shape {tensor.shape}, got {axis}")
     first = np.moveaxis(tensor, axis, 0)
     return first.reshape(first.shape[0], -1)
@@ -211,7 +212,8 @@ def _why(mine: SchemeError, kind: Format, span: _Span) -> tuple[str, ...]:
     return (
         f"the greatest magnitude, {span.magnitude:.4g}, is {ratio:.3g} times the root mean square: a scale that covers "
         f"it leaves {greatest(kind) / ratio:.3g} steps of the format for a usual value",
-        f"{mine.scheme}: {sqnr}, the greatest error {mine.max_error:.3g}, {mine.saturation:.3%} of the values saturate",
+        f"{mine.scheme}: {sqnr}, the greatest error {mine.max_error:.3g}, {format_percent(mine.saturation)} of values "
+        "saturate",
     )
 
 

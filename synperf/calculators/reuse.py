@@ -14,8 +14,9 @@ from ..hardware import GPU
 from ..kernels import conv_work, family
 from ..kernels.base import Call, num_calls
 from ..kernels.conv_call import Conv
-from ..kernels.fields import whole
 from ..kernels.gemm_call import Gemm
+from .amounts import count as counted
+from .amounts import extent
 from .tiles.reasons import advised, reasons, uses
 from .tiles.traffic import Tile, Traffic, traffic, untiled_bytes
 
@@ -55,7 +56,7 @@ def reuse(gpu: GPU, call: Call, tiles: Sequence[str | Tile] = TILES, stages: int
     """
     if not isinstance(call, Gemm | Conv) or num_calls(call) is not None:
         raise FieldError(f"op: a single gemm or conv has uses to count, got {type(call).__name__.lower()}")
-    count = int(whole("stages", stages, _MOST_STAGES))
+    count = counted("stages", stages, _MOST_STAGES)
     asked = [one if isinstance(one, Tile) else parse_tile(one) for one in tiles]
     if not 1 <= len(asked) <= _MOST_TILES:
         raise FieldError(f"tile must be given 1 to {_MOST_TILES} times, got {len(asked)}")
@@ -90,7 +91,7 @@ def parse_tile(text: str) -> Tile:
     match = _TILE.fullmatch(text.strip())
     if match is None:
         raise FieldError(f"tile must be such as 64, 128x256 or 128x128x64, got {text.strip()[:60]!r}")
-    m, n, k = (None if part is None else int(whole("tile", part)) for part in match.groups())
+    m, n, k = (None if part is None else extent("tile", part) for part in match.groups())
     assert m is not None
     return Tile(m=m, n=m if n is None else n, k=TILE_K if k is None else k)
 

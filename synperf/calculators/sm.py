@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..errors import FieldError
 from ..hardware.capability import ComputeCapability, capability
-from .amounts import count
+from .amounts import count, number
 
 CUSTOM = "custom"  # the key of an SM that has no compute capability
 _RESERVING = "8.0"  # the first whose system takes some of every CTA
@@ -112,6 +112,6 @@ def carved(sm: ComputeCapability, carveout_bytes: float) -> ComputeCapability:
         FieldError: more than the SM can be set to, or less than nothing.
     """
     most = max(sm.carveouts_bytes)
-    if not 0 <= carveout_bytes <= most:
+    if not 0 <= number("carveout_bytes", carveout_bytes) <= most:
         raise FieldError(f"carveout_bytes must be from 0 to {most} on this SM, got {carveout_bytes:.12g}")
     return replace(sm, shared_bytes_per_sm=next(setting for setting in sm.carveouts_bytes if setting >= carveout_bytes))

@@ -6,12 +6,10 @@ Source: J. D. C. Little, "A Proof for the Queuing Formula L = lambda W", Operati
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
 from ..errors import FieldError
-from ..kernels.fields import whole
+from .amounts import count, positive
 
-_MOST = 2**53
 _AGREEMENT = 0.03  # ratios of printed figures, which have two or three digits
 
 
@@ -53,17 +51,16 @@ def throughput(
     Raises:
         FieldError: a figure is not what it should be, or there are fewer tokens than requests.
     """
-    count, tokens = _count("requests", requests), _count("output_tokens", output_tokens)
+    answered, tokens = count("requests", requests), count("output_tokens", output_tokens)
     times = {"duration_s": duration_s, "mean_ttft_s": mean_ttft_s, "mean_tpot_s": mean_tpot_s}
-    for name, value in times.items():
-        _positive(name, value)
-    if tokens < count:
-        raise FieldError(f"output_tokens must be at least one for each of the {count} requests, got {tokens}")
-    each = tokens / count
+    positive(**times)
+    if tokens < answered:
+        raise FieldError(f"output_tokens must be at least one for each of the {answered} requests, got {tokens}")
+    each = tokens / answered
     latency = mean_ttft_s + (each - 1) * mean_tpot_s
-    rate, of_all = count / duration_s, tokens / duration_s
+    rate, of_all = answered / duration_s, tokens / duration_s
     in_flight = rate * latency
-    findings = [*_checked(of_all, tokens_per_s, in_flight, max_concurrency, count)]
+    findings = [*_checked(of_all, tokens_per_s, in_flight, max_concurrency, answered)]
     said = (f"{of_all:.4g} tokens/s are the sum over {in_flight:.3g} requests in flight; "
             f"one of them sees {1 / mean_tpot_s:.3g}")  # fmt: skip
     return Throughput(
@@ -73,7 +70,7 @@ def throughput(
         mean_concurrency=in_flight,
         tokens_per_s=of_all,
         tokens_per_s_per_user=1 / mean_tpot_s,
-        input_tokens_per_s=None if input_tokens is None else _count("input_tokens", input_tokens) / duration_s,
+        input_tokens_per_s=None if input_tokens is None else count("input_tokens", input_tokens) / duration_s,
         consistent=not findings,
         why=(said,),
         findings=tuple(findings),
@@ -83,20 +80,11 @@ def throughput(
 def _checked(of_all: float, said: float | None, in_flight: float, most: int | None, requests: int) -> list[str]:
     found = []
     if said is not None:
-        _positive("tokens_per_s", said)
+        positive(tokens_per_s=said)
         if abs(said / of_all - 1) > _AGREEMENT:
             found.append(f"tokens_per_s: {said:.4g} was printed, but tokens over duration are {of_all:.4g}")
-    limit = requests if most is None else min(requests, _count("max_concurrency", most))
+    limit = requests if most is None else min(requests, count("max_concurrency", most))
     if in_flight > limit * (1 + _AGREEMENT):
         found.append(f"mean_concurrency: {in_flight:.4g} requests in flight are more than the {limit} there can be: "
                      "the means or the duration are of another run")  # fmt: skip
     return found
-
-
-def _count(name: str, value: int) -> int:
-    return int(whole(name, value, _MOST))
-
-
-def _positive(name: str, value: float) -> None:
-    if not (isfinite(value) and value > 0):
-        raise FieldError(f"{name} must be above 0, got {value:g}")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ..calculators.lanes.request import nvidia
+from .option_names import as_options
 from .sm import sm_or_none
 
 ElementBytes = Annotated[int, typer.Option(metavar="N", help="of one element: 1, 2, 4, 8 or 16")]
@@ -23,7 +25,10 @@ def capability_of(gpu: str | None, cc: str | None) -> dict[str, str]:
 
     Raises:
         FieldError: both are given.
-        PerfError: there is no such GPU.
+        PerfError: there is no such GPU, or it is of another maker.
     """
     found = sm_or_none(gpu, cc)
-    return {} if found is None else {"cc": found.key}
+    if found is None:
+        return {}
+    with as_options(cc="gpu" if gpu else "cc"):
+        return {"cc": nvidia(found.key).key}

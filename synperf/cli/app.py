@@ -18,6 +18,7 @@ from . import streams
 from .stop import install, word
 
 MISUSE, BUG, BROKEN_PIPE = 2, 70, 141  # 70 is EX_SOFTWARE, 141 is 128 + SIGPIPE
+_LONGEST = 300  # letters of a word: longer ones are values that a caller gave
 _FOLDER = Path(__file__).parent / "commands"
 _CALCULATORS = _FOLDER / "calculators"
 
@@ -93,14 +94,21 @@ def names() -> tuple[str, ...]:
 
 
 def calculators() -> tuple[str, ...]:
-    """The commands that answer by a formula, which have a folder of their own."""
-    return _in(_CALCULATORS)
+    """The commands that answer by a formula."""
+    return tuple(sorted(name for group in groups().values() for name in group))
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """The calculators by the kind of question that they answer, which is the folder that their files are in."""
+    folders = sorted(path for path in _CALCULATORS.iterdir() if path.name[0].isalpha() and path.is_dir())
+    return {folder.name: _in(folder) for folder in folders}
 
 
 def module(name: str) -> str:
     """Where the function of a command is, as a path below `commands/` with dots."""
     stem = name.replace("-", "_")
-    return f"{_CALCULATORS.name}.{stem}" if name in calculators() else stem
+    group = next((group for group, some in groups().items() if name in some), None)
+    return stem if group is None else f"{_CALCULATORS.name}.{group}.{stem}"
 
 
 def _in(folder: Path) -> tuple[str, ...]:
@@ -118,11 +126,10 @@ def summary(name: str) -> str:
 
 def overview() -> str:
     """What `synperf --help` prints."""
-    others = [name for name in names() if name not in calculators()]
+    by_group = (f"Calculators, {group.replace('_', ' ')}:\n{_listed(some)}\n\n" for group, some in groups().items())
     return (
         "Usage: synperf COMMAND [ARGUMENTS]\n\nHow long GPU work takes and why.\n\n"
-        f"Commands:\n{_listed(others)}\n\n"
-        f"Calculators, by formula:\n{_listed(calculators())}\n\n"
+        f"Commands:\n{_listed(_in(_FOLDER))}\n\n{''.join(by_group)}"
         "Options:\n  --version  the version\n  --help     this text\n\n"
         "synperf COMMAND --help tells the arguments of one."
     )
@@ -142,7 +149,8 @@ def _bug(error: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(message.split()))
+    words = (word if len(word) <= _LONGEST else f"{word[: _LONGEST // 2]}...{word[-20:]}" for word in message.split())
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(words))
     with suppress(OSError):  # the terminal has gone
         print(f"synperf: {line}", file=sys.stderr)
     return code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import FieldError
+from ..errors import FieldError, named
 
 _MOST_BYTES = 1 << 28
 
@@ -22,18 +22,27 @@ def numbers(option: str, text: str) -> list[float]:
 
 
 def _read(option: str, text: str) -> str:
-    """The text of the file, if it is the name of one."""
-    try:
-        path = Path(text)
-        if not path.is_file():
-            return text
-        if path.stat().st_size > _MOST_BYTES:
-            raise FieldError(f"{option}: {text!r} has more than {_MOST_BYTES >> 20} MiB")
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise FieldError(f"{option}: {text!r} is not text; right would be numbers with commas or spaces") from None
-    except ValueError:  # a NUL in the name
+    """The text of the file, if it is the name of one.
+
+    Raises:
+        FieldError: the file is not text, too large, or cannot be read.
+    """
+    if not _is_file(text):
         return text
+    with named(option):
+        if Path(text).stat().st_size > _MOST_BYTES:
+            raise FieldError(f"{text!r} has more than {_MOST_BYTES >> 20} MiB")
+        try:
+            return Path(text).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise FieldError(f"{text!r} is not text; right would be numbers with commas or spaces") from None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or a NUL in it
+        return False
 
 
 def _number(option: str, part: str) -> float:

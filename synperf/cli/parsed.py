@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from ..errors import FieldError, PerfError
+from . import pairs
 from .app import module
 
 
@@ -27,6 +28,7 @@ def call(name: str, arguments: Sequence[str]) -> int:
     try:
         with called.make_context(f"synperf {name}", list(arguments)) as context:
             _check_once(called, context, list(arguments))
+            pairs.check(called, context, _home(name))
             code = called.invoke(context)
     except typer.Exit as done:  # --help
         return done.exit_code
@@ -52,9 +54,13 @@ def _check_once(called: Any, context: Any, arguments: list[str]) -> None:
             raise FieldError(f"{parameter.opts[0].lstrip('-')} is given twice; right would be {parameter.opts[0]} once")
 
 
+def _home(name: str) -> Any:
+    return import_module(f"{__package__}.commands.{module(name)}")
+
+
 def function(name: str) -> Any:
     """The function of a command: it has the name of its module, whose docstring is the help."""
-    home = import_module(f"{__package__}.commands.{module(name)}")
+    home = _home(name)
     found = getattr(home, name.replace("-", "_"))
     found.__doc__ = found.__doc__ or home.__doc__
     return found

@@ -9,6 +9,9 @@ from ..units import parse_quantity, unit_of
 
 _UNITS = {
     "times": "s",
+    "seconds": "s",
+    "peak": "FLOP/s",
+    "reported": "FLOP/s",
     "bandwidth": "B/s",
     "busbw": "B/s",
     "network_bandwidth": "B/s",

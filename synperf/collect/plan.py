@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 
 import msgspec
 import numpy as np
@@ -87,24 +88,26 @@ def _possible(name: str, request: Request, device: Device, at: Rates) -> _Found:
             skipped[f"{name}: torch has no {dtype} of it here"] += len(timed.cases(given, dtype))
             continue
         every = [(fields, _bytes(timed, fields)) for fields in timed.cases(given, dtype)]
-        why = _refusal(timed, sorted(every, key=lambda one: one[1]), device)
-        for fields, num_bytes in every:
-            if why or SETS * num_bytes + 2 * device.cache_bytes > device.free_bytes:
-                skipped[why or f"{name}: do not fit the memory"] += 1
-            else:
-                cases.append(_case(timed, fields, num_bytes, request, device, at))
+        most = (device.free_bytes - 2 * device.cache_bytes) / SETS
+        fit = [_case(timed, fields, size, request, device, at) for fields, size in every if size <= most]
+        skipped[f"{name}: do not fit the memory"] += len(every) - len(fit)
+        short = sorted((case for case in fit if case.timing_s <= 60.0 * request.minutes), key=lambda case: case.call_s)
+        if why := _refusal(timed, short, device):
+            skipped[why] += len(fit)
+        else:
+            cases += fit
     return _Found(cases=cases, skipped=skipped)
 
 
-def _refusal(timed: Timed, ascending: list[tuple[Fields, int]], device: Device) -> str:
-    """Why the device cannot run a family in a format, found by trying some of the smaller calls; empty where it can."""
-    smaller, why = ascending[: len(ascending) // 2 + 1], ""
-    for fields, _ in smaller[:: len(smaller) // _TRIES + 1]:
+def _refusal(timed: Timed, ascending: list[Case], device: Device) -> str:
+    """Why the device cannot run a family in a format, found by trying some of the shorter calls; empty where it can."""
+    shorter, why = ascending[: len(ascending) // 2 + 1], ""
+    for case in shorter[:: len(shorter) // _TRIES + 1]:
         try:
-            timed.make(fields, Source(device.torch)).run()
+            timed.make(case.fields, Source(device.torch)).run()
             return ""
         except (RuntimeError, UnsupportedError) as error:
-            why = f"{timed.name}: {device.name} lacks {fields['dtype']} ({first_line(error)})"
+            why = f"{timed.name}: {device.name} lacks {case.fields['dtype']} ({first_line(error)})"
     return why
 
 
@@ -113,13 +116,17 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0][:120]
 
 
-def _bytes(timed: Timed, fields: Fields) -> int:
+def _bytes(timed: Timed, fields: Fields) -> float:
+    """What the tensors of a call hold; infinite where they are larger than torch can count."""
     source = Source(_META)
-    timed.make(fields, source)
+    try:
+        timed.make(fields, source)
+    except RuntimeError:
+        return inf
     return source.bytes
 
 
-def _case(timed: Timed, fields: Fields, num_bytes: int, request: Request, device: Device, at: Rates) -> Case:
+def _case(timed: Timed, fields: Fields, num_bytes: float, request: Request, device: Device, at: Rates) -> Case:
     call_s, flush_s = at.call_time_s(timed, fields, num_bytes), 2 * device.cache_bytes / at.bytes_per_s
     kind = device.torch.type
     timing_s = sum(

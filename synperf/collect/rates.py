@@ -29,7 +29,7 @@ class Rates:
     sensors_s: float  # one reading of clock and power
     flop_per_s: dict[str, float]  # by format
 
-    def call_time_s(self, timed: Timed, fields: Fields, num_bytes: int) -> float:
+    def call_time_s(self, timed: Timed, fields: Fields, num_bytes: float) -> float:
         """About how long a call takes: the launch, its bytes and its FLOP, one after the other."""
         math_s = timed.flop(fields) / self.flop_per_s[fields["dtype"]]
         return self.call_s + num_bytes / self.bytes_per_s + math_s

@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FieldError, UnknownNameError
+from ..kernels.fields import MAX_EXTENT
+from ..measurements.schema import MOST
 
 if TYPE_CHECKING:
     from .source import Source
@@ -21,6 +24,8 @@ Fields = Mapping[str, Any]  # of one call: a value each
 Grid = Mapping[str, tuple[Value, ...]]
 WARM, COLD = "warm", "cold"
 STATES = (WARM, COLD)  # of L2
+MOST_CALLS = 100_000  # of a family in a format, to choose from: each is made without data first
+MOST_SHOWN = 24  # characters of a value that is refused
 FORMATS = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "float8_e4m3fn", "int8": "int8"}  # of torch
 
 
@@ -80,6 +85,10 @@ class Timed:
         """
         for name, values in given.items():
             self._check(name, values)
+        calls = prod(map(len, {**self.grid, **given}.values()))
+        if calls > MOST_CALLS:
+            right = f"fewer values, for at most {MOST_CALLS:,} calls"
+            raise FieldError(f"{self.name}: the values of all fields make {calls:,} calls; right would be {right}")
         if next(self._kept(given, dtype), None) is None:
             raise FieldError(f"{self.name}: no values that are given go together; right would be {self.rule}")
 
@@ -95,11 +104,12 @@ class Timed:
     def _check(self, name: str, values: tuple[Value, ...]) -> None:
         if name not in self.grid:
             raise FieldError(f"{self.name}: {UnknownNameError.among('field', name, self.grid)}")
-        known = self.grid[name]
+        known, most = self.grid[name], MOST.get(name, MAX_EXTENT)
         for value in values:
             if name in self.fixed or not isinstance(known[0], int) or isinstance(known[0], bool):
                 if value not in known or type(value) is not type(known[0]):
                     right = ", ".join(str(one).lower() for one in known)
                     raise FieldError(f"{self.name}: {name} must be one of {right}, got {str(value)!r}")
-            elif type(value) is not int or value < 1:
-                raise FieldError(f"{self.name}: {name} must be a whole number from 1, got {str(value)!r}")
+            elif type(value) is not int or not 1 <= value <= most:
+                right = f"a whole number from 1 to {most}"
+                raise FieldError(f"{self.name}: {name} must be {right}, got {str(value)[:MOST_SHOWN]!r}")

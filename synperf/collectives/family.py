@@ -19,6 +19,7 @@ class CollectiveFamily:
 
     name: str
     call_type: type[Collective] = Collective
+    by_one: tuple[tuple[str, str], ...] = ()
 
     def required(self) -> tuple[str, ...]:
         """Names of the fields that have no default; expert layers need their experts per token."""

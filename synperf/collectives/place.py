@@ -112,6 +112,7 @@ def _place(gpu: GPU, link: str | None, between: str | None, ranks: int, nodes: i
     reached, beyond = _beyond(named, gpu, ranks // count)
     if ranks // count > reached.max_ranks:
         raise FieldError(f"nodes: {reached.key} joins {reached.max_ranks} GPUs of a node, got {ranks // count}")
+    fabric = None if between is None else catalog.network(between)
     if count == 1:
         return Place(gpu=gpu, link=reached, network=None, ranks=ranks, nodes=1, assumptions=said + beyond)
     if between is None:
@@ -119,8 +120,7 @@ def _place(gpu: GPU, link: str | None, between: str | None, ranks: int, nodes: i
         raise FieldError(f"network: none given for {ranks} ranks on {count} nodes; right would be such as {example}")
     if nodes is None:
         said += (f"nodes: {count}, as few as {named.key} allows",)
-    network = catalog.network(between)
-    return Place(gpu=gpu, link=reached, network=network, ranks=ranks, nodes=count, assumptions=said + beyond)
+    return Place(gpu=gpu, link=reached, network=fabric, ranks=ranks, nodes=count, assumptions=said + beyond)
 
 
 def _nodes(link: Link, ranks: int) -> int:

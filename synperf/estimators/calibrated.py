@@ -58,6 +58,7 @@ def estimate(
     weights = weights or shipped(kind.name)
     require_file(found, kind)
     device = calibrated_gpu(gpu, found)
+    call = learned.as_in_rows(kind, call, gpu, {key.partition(".")[0] for key in found.kernels})
     if parts := learned.by_variant(kind, call):
         return Estimate.gather([(rows, estimate(kind, part, gpu, found, weights)) for rows, part in parts])
     want = learned.wanted(kind, call, gpu)

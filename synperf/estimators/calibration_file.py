@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
+from ..digests import damage, signed, unsigned
 from ..errors import FieldError, FileFormatError
 from ..hardware.fields import show
 from ..kernels import families
 from .weights import Regime
 
-FORMAT = 2
+FORMAT = 3
 SHARES = (0.02, 1.5)  # of a published rate that a GPU may sustain; above 1 where the data sheet is modest
 LONGEST_FLOOR_S = 1e-2
 MOST_LOG = 5.0  # of a correction: a factor of 148
@@ -144,11 +145,12 @@ def parse(data: bytes, where: str) -> CalibrationFile:
     if version != FORMAT or isinstance(version, bool):
         shown = f"format is {show(version)}, right would be {FORMAT}"
         raise FileFormatError(f"{where}: not a calibration of this version: {shown}; calibrate again")
+    document, claimed = unsigned(document)
     try:
         found = msgspec.convert(document, CalibrationFile)
     except msgspec.ValidationError as wrong:
         raise FileFormatError(f"{where}: not a calibration ({wrong}); calibrate again") from None
-    problem = _problem(found)
+    problem = _problem(found) or damage(found, claimed)
     if problem:
         raise FileFormatError(f"{where}: {problem}; calibrate again")
     return found
@@ -156,7 +158,7 @@ def parse(data: bytes, where: str) -> CalibrationFile:
 
 def render(found: CalibrationFile) -> bytes:
     """The document as a file holds it."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    return signed(found, indent=1)
 
 
 def _problem(found: CalibrationFile) -> str:

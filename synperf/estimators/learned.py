@@ -8,7 +8,7 @@ format, and says so. The interval is what held-out rows of the same regime sprea
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
@@ -26,9 +26,9 @@ from ..hardware.makers import maker
 from ..hardware.rates import rates as rates_of
 from ..hardware.twins import kin
 from ..kernels import KernelFamily
-from ..kernels.base import take, values_of
-from ..kernels.dispatch import PLAIN, measured_as, resolve
-from ..numeric import Number, maximum
+from ..kernels.base import of_engine, take, values_of
+from ..kernels.dispatch import PLAIN, engine_of_rows, measured_as, resolve
+from ..numeric import Number, maximum, minimum
 from ..version import VERSION
 from .analytical import LIMITERS, slowest
 from .estimate import Estimate
@@ -40,7 +40,10 @@ from .weights import of_tables as larger
 
 ORIGIN = "learned"
 STAND_IN = {DType.FP16: DType.BF16}  # formats with the rates and the traffic of another
-FAR = 2.5  # times the FLOP per byte of any measured GPU, or a fraction of it, at which networks would be guessing
+FAR = 2.5  # times the FLOP per byte of any measured GPU at which networks would be guessing
+# A fraction of the least measured one at which they would be. Networks for bf16 that were trained without the GPUs of
+# less than 1.7 times the A100's are 21 % off on it, as those that miss it alone are; of less nobody has rows.
+FAR_BELOW = 1.75
 IN_TURN = "bytes_in_turn"  # over L2: see kernels/gemm_inputs.py
 _IN_TURN = "l2: weights took turns while calls were timed, and L2 held those that fit; cold ones take longer"
 _NOTHING = frozenset((type(None),))
@@ -62,6 +65,7 @@ class Choice:
     assumptions: tuple[str, ...]
     widening: float
     beyond: float  # how much further errors go outside the measured range, as a logarithm
+    is_apart: bool  # whether the GPU's balance of math and DRAM is outside that of the measured ones
     near: Near | None  # how much further they go on shapes that are far from measured ones
     digest: str  # the first digits of that of the weights, which name them
     varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
@@ -104,6 +108,18 @@ def wanted(kind: KernelFamily, call: Any, gpu: GPU) -> Wanted:
     variant = kind.variant(call)
     name = variant if type(variant) is str else str(variant[0]) if len(variant) else ""
     return _wanted(kind, gpu, call.dtype, kind.math(call), call.engine, call.kernel, name)
+
+
+def as_in_rows(kind: KernelFamily, call: Any, gpu: GPU, measured: Collection[str]) -> Any:
+    """The call under the one engine that rows of a user's own are of, where nothing else says which."""
+    found = engine_of_rows(kind.name, call.dtype, gpu.compute_capability, call.engine, measured)
+    return call if found is None or found == call.engine else of_engine(call, found)
+
+
+def engines_of(weights: Weights, dtype: DType) -> frozenset[str]:
+    """Engines whose rows the networks for a format were trained on."""
+    groups = {group for card in weights.card.networks if dtype in card.dtypes for group in card.groups}
+    return frozenset(group.split(".")[-2] for group in groups if "*" not in group)
 
 
 @lru_cache(maxsize=4096)
@@ -213,9 +229,13 @@ def declined(weights: Weights, want: Wanted) -> str:
     if _is_of_another_maker(want.maker, measured):
         name, known = maker(want.maker).name, "networks answer for the makers of measured ones alone"
         return f"learned: no GPU of {name} was measured in {want.dtype}, and {known}"
-    least, most = _ridges(measured, served)
+    return f"learned: {_balance(want, *_ridges(measured, served))}, too far off for their network"
+
+
+def _balance(want: Wanted, least: float, most: float) -> str:
+    """A GPU's balance of math and DRAM beside that of measured ones."""
     has = f"{want.ridge:.0f} FLOP per byte of DRAM in {want.dtype}"
-    return f"learned: this GPU has {has}, measured ones {least:.0f} to {most:.0f}, too far off for their network"
+    return f"this GPU has {has}, measured ones {least:.0f} to {most:.0f}"
 
 
 def _of_other_kernels(weights: Weights, want: Wanted) -> str:
@@ -256,7 +276,7 @@ def finish(
     f, choice, base_s = found.features, found.choice, found.base_s
     single, floor_s = type(base_s) is not np.ndarray, f.floor_s
     time_s = maximum(base_s * (exp(correction) if single else np.exp(correction)), floor_s)
-    limiter, _ = slowest(f, found.rates.launch_s)
+    limiter, slowest_s = slowest(f, found.rates.launch_s)
     given = _given(kind, call)
     outside = _outside(found, kind, call, given, single)
     low, high = _spread(choice.ends if regimes is choice.regimes else _ends(regimes), time_s, single)
@@ -266,14 +286,18 @@ def finish(
     if choice.beyond and regimes is choice.regimes:
         further = _further(choice.beyond, outside, len(choice.outside + given), single)
         low, high = low / further, high * further
+    low_s, high_s = time_s * low, time_s * high
+    if choice.is_apart and regimes is choice.regimes:
+        analytical_s = found.rates.launch_s + slowest_s
+        low_s, high_s = minimum(low_s, analytical_s), maximum(high_s, analytical_s)
     return Estimate(
         family=kind.name,
         gpu=gpu.key,
         engine=label[0],
         kernel=label[1],
         time_s=time_s,
-        low_s=maximum(time_s * low, floor_s),
-        high_s=time_s * high,
+        low_s=maximum(low_s, floor_s),
+        high_s=high_s,
         floor_s=floor_s,
         efficiency=f.roofline_s / time_s,
         limiter=LIMITERS[limiter] if single else _NAMES[limiter],
@@ -402,8 +426,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     general network, where GPUs of its kind or of several others ran the kernel, and last the middle of all kernels
     there, in families that have one: a kernel may behave on one kind of GPU as on no other.
     """
-    if want.engine == PLAIN:  # no engine: the analytical estimate by definition
-        return None
+    if want.engine == PLAIN and PLAIN not in engines_of(weights, want.dtype):
+        return None  # no engine: the analytical estimate by definition, but for rows of a user's own without one
     pairs, served = _serving(weights, want)
     want, renamed = _as_measured(pairs, want)
     gpu, ridge, dtype, engine, kernel, *_ = want
@@ -411,8 +435,11 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
     said = renamed if served is dtype else (*renamed, f"learned: {dtype} answers as {served}")
     measured = _measured([card for card, _ in pairs], served)
     away = () if gpu in measured else ("gpu",)
-    is_far = ridge > 0 and gpu not in measured and _is_far(ridge, *_ridges(measured, served))
-    is_far |= _is_of_another_maker(want.maker, measured)
+    least, most = _ridges(measured, served)
+    is_apart = ridge > 0 and gpu not in measured and not least <= ridge <= most
+    is_far = (is_apart and _is_far(ridge, least, most)) or _is_of_another_maker(want.maker, measured)
+    if is_apart:
+        said = (*said, f"learned: {_balance(want, least, most)}; the interval reaches to the analytical time")
     for group, scope, beyond, sentence in (
         (f"{gpu}.{engine}.{kernel}", KNOWN, (), ""),
         (f"{gpu}.*.{kernel}", KNOWN, (), f"learned: the middle of the engines that run {kernel} stands for {engine}"),
@@ -430,7 +457,7 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                 return Choice(
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), beyond=card.beyond,
-                    near=None if card.nearness is None else Near.of(card.nearness),
+                    near=None if card.nearness is None else Near.of(card.nearness), is_apart=is_apart,
                     digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
@@ -489,4 +516,4 @@ def _is_of_another_maker(maker: str, gpus: Iterable[str]) -> bool:
 
 
 def _is_far(ridge: float, least: float, most: float) -> bool:
-    return ridge * FAR < least or ridge > most * FAR
+    return ridge * FAR_BELOW < least or ridge > most * FAR

@@ -12,7 +12,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from ..errors import PluginError, UnknownNameError
+from ..errors import UnknownNameError
 from .base import KernelFamily
 from .own import FILES, LOADED
 
@@ -104,19 +104,22 @@ def load_family(path: str | Path) -> KernelFamily:
     known = next((LOADED[name] for name, place in FILES.items() if place == file), None)
     if known is not None and known.digest == source.digest(text):
         return known
-    return _kept(import_module(".own.family", __name__).family_of(source.run(Path(path), text)), file)
+    found = source.run(Path(path), text)
+    made = import_module(".own.family", __name__).family_of(found)
+    if owner := _owner(made.name, file):
+        raise found.wrong("NAME", f"{made.name} is {owner}; right would be another NAME")
+    return _kept(made, file)
+
+
+def _owner(name: str, file: str) -> str:
+    """Whose family has a name already, where it is not this file's; empty where nobody's is."""
+    if _package_family(name) is not None:
+        return "a family of synperf"
+    return "" if FILES.get(name, file) == file else f"the family of {FILES[name]}"
 
 
 def _kept(made: KernelFamily, file: str) -> KernelFamily:
-    """The family under its name, from now on.
-
-    Raises:
-        PluginError: the name is that of another family.
-    """
-    if _package_family(made.name) is not None:
-        raise PluginError(f"{file}: {made.name} is a family of synperf; right would be another NAME")
-    if FILES.get(made.name, file) != file:
-        raise PluginError(f"{file}: {made.name} is the family of {FILES[made.name]}; right would be another NAME")
+    """The family under its name, from now on."""
     for before in [name for name, place in FILES.items() if place == file]:  # the file may have changed its name
         del LOADED[before], FILES[before]
     LOADED[made.name], FILES[made.name] = made, file

@@ -165,8 +165,23 @@ def _bound_of_one(p: Attention, r: Requests, t: Tiling, s: Steps, num_sms: int) 
     tiles = np.broadcast_to(s.tiles, r.kv.shape)
     if tiles.sum() > _MOST_TILES or s.longest.max() > _MOST_STEPS:
         return float(r.total(s.total) * t.heads / num_sms + s.longest.max())
+    if not p.causal:
+        capped = np.broadcast_to(s.capped, r.kv.shape)
+        return unequal.counted_by_length(capped, tiles * r.count * t.heads, num_sms)
+    if s.longest.max() * len(tiles) < tiles.sum():
+        return unequal.counted_as_long(_as_long(r, t, s, tiles), num_sms)
     counts = np.repeat(r.count * t.heads, tiles.astype(np.int64))
     return unequal.counted_by_length(tile_lengths(p, r, t, s), counts, num_sms)
+
+
+def _as_long(r: Requests, t: Tiling, s: Steps, tiles: np.ndarray) -> np.ndarray:
+    """How many tiles of a causal kernel, over all heads, have at least 0, 1, 2, ... steps."""
+    number = np.arange(s.longest.max() + 1)[:, None]
+    each = r.kv * t.packed - (number - 1.0) * (t.columns * t.packed)  # keys of a request's last tile beyond these steps
+    each /= t.rows
+    np.clip(np.ceil(each, out=each), 0.0, tiles, out=each)
+    each *= number <= s.capped
+    return np.asarray(each @ (r.count * t.heads))
 
 
 def tile_lengths(p: Attention, r: Requests, t: Tiling, s: Steps) -> np.ndarray:

@@ -89,6 +89,7 @@ class KernelFamily:
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
+    by_one: tuple[tuple[str, str], ...] = ()  # truths of a call that, where not given, say whether a number of it is 1
     variant: Callable[[Any], Any] = _one_variant  # text, or a column of texts: calls that have a network of their own
     math: Callable[[Any], DType] = _own_format  # the format at whose rate its FLOP are computed
     least_flop: Callable[[Any], Number] | None = (
@@ -128,6 +129,10 @@ class Kind(Protocol):
     @property
     def name(self) -> str:
         """What it is called."""
+
+    @property
+    def by_one(self) -> tuple[tuple[str, str], ...]:
+        """(truth, number field): what a call holds one value of, by default whether the number is 1."""
 
     @property
     def call_type(self) -> type[Any]:
@@ -200,6 +205,14 @@ def take(call: Any, rows: slice | np.ndarray) -> Any:
         value = getattr(call, name)
         object.__setattr__(part, name, value[rows] if type(value) is np.ndarray else value)
     return part
+
+
+def of_engine(call: Any, engine: str) -> Any:
+    """The call under an engine, without checking it again."""
+    named = object.__new__(type(call))
+    for name in call.__dataclass_fields__:
+        object.__setattr__(named, name, engine if name == "engine" else getattr(call, name))
+    return named
 
 
 def widened(call: Any, size: int, names: tuple[str, ...]) -> Any:

@@ -8,7 +8,7 @@ names; of NVIDIA's, where it names none.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,21 @@ def default_engine(family: str, dtype: DType, compute_capability: str) -> str:
     if family == "gemm":
         return "torch" if dtype in _PLAIN_TORCH else "vllm"
     return next((name for name in engines() if family in _rules(name).get("default_for", ())), "vllm")
+
+
+def engine_of_rows(
+    family: str, dtype: DType, compute_capability: str, engine: str | None, measured: Collection[str]
+) -> str | None:
+    """The engine of a call that names none, on a GPU where none is known, by a user's rows: theirs, if one."""
+    is_open = engine is None and default_engine(family, dtype, compute_capability) == PLAIN
+    return next(iter(measured)) if is_open and len(measured) == 1 else engine
+
+
+def measured_engine(family: str, dtype: DType, compute_capability: str) -> str:
+    """The engine of a measured row that names none: a call's, or where that is none, one that has a kernel there."""
+    engine = default_engine(family, dtype, compute_capability)
+    known = [name for name in _engines_of(family, dtype, compute_capability) if name != PLAIN]
+    return known[0] if engine == PLAIN and known else engine
 
 
 @cache

@@ -79,7 +79,7 @@ def refuse(bad: Any, sentence: str, *values: Number) -> None:
     Raises:
         FieldError: something is.
     """
-    if not np.any(bad):
+    if bad is False or not np.any(bad):  # the first of one call, which NumPy would take microseconds for
         return
     at = int(np.argmax(bad)) if np.ndim(bad) else None
     shown = [v if at is None or not np.ndim(v) else int(v[at]) for v in values]

@@ -124,6 +124,7 @@ FAMILY = KernelFamily(
     listed=listed,
     stepped=STEPPED,
     shape=("batch", "q_len", "kv_len", "heads"),  # the published split is by call: eight numbers of heads are no sample
+    by_one=(("absorbed", "q_len"),),
     variant=variant,
     summary="multi-head latent attention: prefill, absorbed decode, and whole modules with their projections",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from ..errors import FieldError, FileFormatError, PerfError
 from ..hardware import GPU, DType
 from ..hardware.fields import show
 from ..kernels import KernelFamily
-from ..kernels.dispatch import resolve
+from ..kernels.dispatch import measured_engine, resolve
 from ..kernels.fields import MAX_EXTENT, dtype_of, name_of, whole
 from ..numeric import concatenated
 from ..tables.batch import Batch, is_empty, one_value
@@ -131,7 +131,7 @@ def _part(batch: Batch, kind: KernelFamily, given: Given, times: str, unit_s: fl
     for field in numbers_of(kind.name):
         other = numbers.get(SAME_AS.get(field, ""))
         numbers[field] = _sizes(batch, field, defaults[field], kind) if other is None else _or(batch, field, other)
-    found, labels = _labels(batch, kind, given), np.empty(batch.size, dtype=object)
+    found, labels = _labels(batch, kind, given, numbers), np.empty(batch.size, dtype=object)
     labels[:] = [label for label, _ in found]
     return _Part(
         numbers=np.stack(list(numbers.values()), axis=1),
@@ -211,11 +211,17 @@ def _truth(column: str, cell: Any) -> bool:
     return _TRUTHS[text]
 
 
-def _labels(batch: Batch, kind: KernelFamily, given: Given) -> list[tuple[tuple[Any, ...], GPU]]:
+def _labels(
+    batch: Batch, kind: KernelFamily, given: Given, numbers: Mapping[str, np.ndarray]
+) -> list[tuple[tuple[Any, ...], GPU]]:
     """The label and the GPU of every row; rows of equal cells share them."""
     known: dict[tuple[str, ...], tuple[tuple[Any, ...], GPU]] = {}
+    columns = {column: _texts(batch, column) for column in texts(kind)}
+    for name, decisive in kind.by_one:
+        own = (numbers[decisive] == 1).astype(str).tolist()
+        columns[name] = [cell or default for cell, default in zip(columns[name], own, strict=True)]
     labels = []
-    for row, cells in enumerate(zip(*(_texts(batch, column) for column in texts(kind)), strict=True)):
+    for row, cells in enumerate(zip(*columns.values(), strict=True)):
         if cells not in known:
             try:
                 known[cells] = _label(dict(zip(texts(kind), cells, strict=True)), kind, given, batch.name)
@@ -248,6 +254,8 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
         gpu.math_pipe(dtype)
     asked = [cells[name] or getattr(given, name) for name in ("engine", "kernel")]
     names = [name_of(name, text) if text else None for name, text in zip(("engine", "kernel"), asked, strict=True)]
+    if names == [None, None] and not kind.is_own:
+        names[0] = measured_engine(kind.name, dtype, gpu.compute_capability)
     engine, kernel = resolve(kind.name, dtype, gpu.compute_capability, *names)
     version, kernel_source = cells["version"] or UNKNOWN, asked[1] or kernel
     values = [str(value) if isinstance(value, str) else value for value in own.values()]
@@ -258,11 +266,12 @@ def _own(cells: dict[str, str], kind: KernelFamily) -> dict[str, Any]:
     """The fields of the family that a call holds one value of."""
     defaults = {f.name: f.default for f in fields(kind.call_type)}
     own: dict[str, Any] = {}
+    truths = {name for name, _ in kind.by_one}
     for name in labels_of(kind.name):
         cell, default = cells[name], defaults.get(name)
         if name in ("dtype", *SAME_AS) or isinstance(default, DType):
             own[name] = dtype_of(name, cell or default or own[SAME_AS[name]])
-        elif isinstance(default, bool):
+        elif name in truths or isinstance(default, bool):
             own[name] = _truth(name, cell) if cell else default
         else:
             own[name] = cell.lower() or ("" if default is None else str(default))

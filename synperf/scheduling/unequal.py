@@ -31,7 +31,11 @@ def counted(at: Callable[[Number], Number], count: Number, num_sms: int) -> Numb
 def counted_by_length(lengths: np.ndarray, counts: np.ndarray, num_sms: int) -> float:
     """As `counted`, of tasks in any order: `counts[i]` tasks of the whole length `lengths[i]`."""
     histogram = np.bincount(lengths.astype(np.int64), weights=counts)
-    as_long = np.cumsum(histogram[::-1])[::-1]  # tasks that are at least so long
+    return counted_as_long(np.cumsum(histogram[::-1])[::-1], num_sms)
+
+
+def counted_as_long(as_long: np.ndarray, num_sms: int) -> float:
+    """As `counted`, of `as_long[n]` tasks that are at least n long."""
     return float((np.arange(len(as_long)) * np.ceil(as_long / num_sms)).max())
 
 

@@ -32,8 +32,9 @@ from ..numeric import Number, maximum, minimum, where
 Predict = Callable[[Any, GPU], Estimate]
 _COLD = ("gemm", "attention", "mla", "fused_moe")  # families that read weights or caches
 _PRODUCTS = (Gemm, Attention)
-# Times fewer FLOP per byte than any measured GPU, from where networks make reading too slow: an RTX 3090 would take 2.2
-# to 2.6 times what its bandwidth allows, while two of them were measured to decode a 27B model in int4 at 78 tokens/s.
+# Times fewer FLOP per byte than any measured GPU, from where networks make reading too slow. From 1.75 on they decline:
+# an RTX 3090 would take 2.2 to 2.6 times what its bandwidth allows, while two of them were measured to decode a 27B
+# model in int4 at 78 tokens/s.
 _ODD = 1.5
 _UNMEASURED = "in a step: nobody measured this GPU; what math limits takes its analytical time, or that of its power"
 

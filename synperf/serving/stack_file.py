@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from ..digests import damage, signed, unsigned
 from ..errors import FileFormatError
 from .answer import Interval
 from .factors import Factors
@@ -101,7 +102,7 @@ def _residual(covariance: Covariance, labels: Labels, weights: list[float]) -> R
 
 def to_json(found: StackFile) -> str:
     """The text of the file."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=0).decode() + "\n"
+    return signed(found, indent=0).decode()
 
 
 def read(path: Path) -> StackFile:
@@ -111,14 +112,14 @@ def read(path: Path) -> StackFile:
         FileFormatError: it cannot be read, or is no such file.
     """
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=StackFile)
+        document, claimed = unsigned(msgspec.json.decode(path.read_bytes()))
+        found = msgspec.convert(document, StackFile)
     except OSError as error:
         raise FileFormatError(f"{path.name}: {error.strerror or error}") from error
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         right = "right would be what `synperf fit-engine` wrote"
         raise FileFormatError(f"{path.name}: no fitted stacks: {str(error)[:120]}; {right}") from error
-
-    if wrong := next(_wrong(found), None):
+    if wrong := next(_wrong(found), damage(found, claimed)):
         raise FileFormatError(f"{path.name}: {wrong}; right would be what `synperf fit-engine` wrote")
     return found
 

@@ -104,9 +104,12 @@ def _cell(batch: Batch, name: str, row: int, default: Any) -> Any:
 
 
 def _groups(batch: Batch, kind: Kind, rows: np.ndarray) -> list[np.ndarray]:
-    """`rows`, split so that each part has one value of every field that is not a number, and gives the same fields."""
+    """`rows`, split so that each part has one value of every field that is not a number, and gives the same fields.
+
+    Nor do they differ in a number that decides what another field is by default.
+    """
     numbers = number_fields(kind)
-    keys: list[Cells] = []
+    keys: list[Cells] = [_is_one(pick(batch.columns[name], rows)) for _, name in kind.by_one if name in batch.columns]
     for name in kind.field_names():
         if name in batch.columns:
             if name not in numbers:
@@ -114,6 +117,11 @@ def _groups(batch: Batch, kind: Kind, rows: np.ndarray) -> list[np.ndarray]:
             elif batch.array(name) is None and (given := presence(pick(batch.columns[name], rows))) is not None:
                 keys.append(given)
     return [rows[part] for part in _split(keys, len(rows))]
+
+
+def _is_one(cells: Cells) -> list[bool]:
+    """Which cells of a number field hold 1; what is no number is refused when its call is made."""
+    return [str(plain(cell)).strip().removesuffix(".0") == "1" for cell in cells]
 
 
 def _split(keys: list[Cells], size: int) -> list[np.ndarray]:

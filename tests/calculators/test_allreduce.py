@@ -70,6 +70,11 @@ def test_two_ranks_have_no_size_below_which_a_tree_is_faster():
     assert "never faster than a ring" in found.why[2]
 
 
+def test_three_ranks_have_no_size_from_which_a_ring_is_faster():
+    seen = invoke("allreduce", "--bytes", "1MB", "--ranks", "3", "--latency-s", "5us", "--bandwidth", "100GB/s")
+    assert "from                any size on is a ring no slower than a tree" in seen.out
+
+
 def test_a_bus_bandwidth_above_the_link_is_no_error_where_the_switch_adds():
     """https://github.com/NVIDIA/nccl/issues/1374: 8 H100, 480 GB/s over links of 450, 370 without the switch."""
     found = allreduce(bytes=8e9, ranks=8, gpu=gpu("h100_sxm"), busbw=(370e9, 480e9))

@@ -68,6 +68,13 @@ def test_rows_of_fragments_must_begin_in_different_groups_of_banks(pitch, pad, f
     assert banks(ldmatrix=4, element_bytes=2, rows=64, pitch=pitch + pad).degree == 1
 
 
+def test_rows_of_wide_accesses_are_padded_by_one_of_them():
+    found = banks(vector=4, rows=32, pitch=128)
+    assert (found.wavefronts, found.minimum_wavefronts) == (32, 4)
+    assert (found.padding.pad, found.padding.wavefronts) == (4, 4)  # 4 words, the 16 bytes of one access
+    assert banks(vector=4, rows=32, pitch=132).wavefronts == 4
+
+
 def test_fragments_of_fewer_matrices_take_fewer_phases():
     assert [banks(ldmatrix=n, element_bytes=2, pitch=72).wavefronts for n in (1, 2, 4)] == [1, 2, 4]
 
@@ -165,7 +172,7 @@ def test_a_single_step_of_words_follows_the_formula(stride):
         (("--steps", "0", "--addresses", "lane"), "steps must be a whole number"),
         (("--addresses", "pitch * lane"), "addresses: no variable named 'pitch'"),
         (("--addresses", "lane - 1"), "addresses: bytes must be from 0 on"),
-        (("--gpu", "mi300x"), "cc: sectors and banks"),
+        (("--gpu", "mi300x"), "gpu: sectors and banks"),
     ],
 )
 def test_bad_input_is_named(arguments, named):

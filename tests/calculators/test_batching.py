@@ -33,6 +33,7 @@ def test_more_than_can_be_served_has_no_latency():
     found = batching(SIZES, arrivals_per_s=1000)
     assert found.best is None
     assert [one.latency_s for one in found.batches] == [None] * 3
+    assert all(one.overloaded for one in found.batches)
     assert found.advice == ("no size serves all that arrives; the most is 640/s with 32: more GPUs",)
 
 

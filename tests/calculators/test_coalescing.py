@@ -109,6 +109,12 @@ def test_a_store_says_which_sectors_it_writes_in_part():
     assert any("written in part" in one for one in found.why)
 
 
+def test_a_store_is_advised_to_store_otherwise():
+    store, load = (coalescing(addresses="4 * (warp + 32 * lane)", warps=32, store=store) for store in (True, False))
+    assert store.advice[0].startswith("store the same bytes side by side, through shared memory")
+    assert load.advice[0].startswith("read the same bytes side by side, through shared memory")
+
+
 @pytest.mark.parametrize(("fetch", "dram"), [(32, 1024), (64, 2048), (128, 4096)])
 def test_l2_fetches_more_than_a_sector(fetch, dram):
     assert coalescing(stride=32, fetch_bytes=fetch).dram_bytes == dram
@@ -209,7 +215,7 @@ def test_many_strides_at_once_are_those_of_one_at_a_time():
         (("--granularity", "64"), "granularity must be 32 or 128, got 64"),
         (("--fetch-bytes", "256"), "fetch_bytes must be 32, 64 or 128"),
         (("--gpu", "h21"), "gpu: no GPU named 'h21'"),
-        (("--gpu", "mi300x"), "cc: sectors and banks are those of NVIDIA's GPUs"),
+        (("--gpu", "mi300x"), "gpu: sectors and banks are those of NVIDIA's GPUs"),
         (("--cc", "9.9"), "cc: no compute capability named '9.9'"),
         (("--cc", "9.0", "--gpu", "h100_sxm"), "cc: 9.0 beside --gpu h100_sxm"),
     ],

@@ -81,6 +81,9 @@ def test_a_free_chain_is_faster_in_one_pass():
         (["conv", "relu"], {"dtype": "fp3"}, "dtype"),
         (["conv", "relu"], {"head_s": -1.0}, "head_s"),
         (["conv", "relu"], {"registers": 32}, "gpu: none given"),
+        (["conv", "relu"], {"gpu": A100, "registers": 32, "threads": float("nan")}, "threads must be a whole number"),
+        (["conv", "relu"], {"gpu": A100, "registers": 1.5}, "registers must be a whole number"),
+        (["conv", "relu"], {"gpu": A100, "registers": 32, "shared_bytes": [1, 2]}, "shared_bytes must be one whole"),
         (["conv", "relu"], {"registers_after": 32}, "registers: none given"),
     ],
 )

@@ -74,6 +74,11 @@ def test_bad_input_is_one_sentence(options, word):
     assert word in seen.err
 
 
+def test_limits_need_no_gpu():
+    assert "(1, 65536, 1): INVALID, cannot launch: y is 65,536, its limit 65,535" in invoke("grid", "1,65536,1").out
+    assert grid(None, [[1, 65535, 1], [65536, 1, 1]]) == grid(capability("9.0"), [[1, 65535, 1], [65536, 1, 1]])
+
+
 def test_json_has_every_grid():
     found = json.loads(invoke("grid", "4,4", "--cc", "8.0", "--json").out)
     assert found["grids"][0]["ctas"] == 16

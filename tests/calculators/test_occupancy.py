@@ -95,6 +95,13 @@ def test_one_register_less_gives_two_more_ctas():
     assert found.advice[0].startswith("32 registers or fewer gives 8 CTAs, 100 %")
 
 
+def test_a_part_of_a_warp_takes_a_whole_one():
+    found = occupancy(capability("8.0"), threads=100, registers=32)
+    assert (found.taken["warps"], found.warps_per_sm) == (4, 64)
+    assert "100 threads are 4 warps, of whose lanes they use 78.1 %" in found.why
+    assert found.advice[-1] == "96 or 128 threads, whole warps, leave no lane unused"
+
+
 def test_a_full_sm_has_nothing_to_gain():
     assert occupancy(capability("8.0"), threads=256, registers=32).advice == (
         "nothing to gain: every warp slot is taken",
@@ -133,6 +140,7 @@ def test_the_refusal_is_told_in_words():
     assert "cannot launch on GeForce RTX 4090: registers, 86,016 of 65,536" in seen.out
     assert "up to 384 threads, 128 registers a thread" in seen.out
     assert "256     1      8     16.7 %  registers" in seen.out
+    assert "registers are spilled when a kernel is compiled, not when it is launched" in seen.out
     assert "__launch_bounds__(512, 1) or -maxrregcount; what does not fit is spilled" in seen.out
 
 

@@ -95,7 +95,7 @@ def test_large_random_batches_are_finite():
 
 
 def test_what_wastes_less_is_said():
-    assert padding(TEN).advice[0] == "dynamic, sorted, batches of 2: 600 tokens, 8.3% waste"
+    assert padding(TEN).advice[0] == "dynamic, sorted, batches of 2: 600 tokens, 8.33 % waste"
     assert padding(TEN, strategy="packed").advice == ("nothing is padded",)
 
 

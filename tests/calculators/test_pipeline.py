@@ -202,7 +202,7 @@ def test_a_very_long_step_is_drawn_as_shares(tmp_path):
         ("--layers 8 --split 2,2,2", "split must have one number for each of the 4 stages, got 3"),
         ("--layers 8 --split 2,2,2,3", "split must add up to the 8 layers, got 9"),
         ("--layers 8 --split 2,2,4,0", "split must be whole numbers from 1 on, got 2,2,4,0"),
-        ("--split 2,2,2,2", "layers: none given"),
+        ("--split 2,2,2,2", "split goes with layers or layer-costs"),
         ("--layers 8 --layer-bytes -1", "layer_bytes must be 0 or above"),
         ("--layers 8 --memory-bytes 0", "memory_bytes must be above 0"),
         ("--layers 8 --schedule interleaved --chunks 2", "chunks must be 1 where layers are split"),

@@ -51,6 +51,12 @@ def test_without_reuse_and_read_once():
     assert (found.input_uses, found.weight_reuse) == (1024, 1024)
 
 
+def test_bytes_are_told_in_both_units():
+    said = invoke("reuse", "--gpu", "v100_sxm", "--op", "gemm,m=1024,n=1024,k=1024,dtype=fp32").out
+    assert "read once     12.58 MB (12 MiB)" in said
+    assert "no reuse      8.594 GB (8.004 GiB)" in said
+
+
 def test_what_a_tile_holds_in_shared_memory():
     found = reuse(A100, Gemm(m=4096, n=4096, k=4096), ["128x128x32"], stages=3).tiles[0]
     assert (found.shared_bytes, found.accumulators, found.fits) == (49_152, 16_384, True)

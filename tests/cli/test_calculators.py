@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from synperf.cli.app import calculators, summary
+from synperf.cli import app
+from synperf.cli.app import calculators, groups, summary
 from synperf.cli.parsed import function
 
 from .runner import invoke
@@ -68,3 +69,18 @@ def test_the_page_of_all_leads_to_each_with_its_question():
     text = (DOCS / "calculators.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| \[`([a-z-]+)`\]\(calculators/\1\.md\) \| (.*) \|$", text, re.MULTILINE))
     assert rows == {name: summary(name) for name in calculators()}
+
+
+def test_the_page_and_the_help_have_them_by_the_kind_of_question():
+    """The kind is the folder of a command's file, so no file stands beside these folders."""
+    text = (DOCS / "calculators.md").read_text(encoding="utf-8")
+    sections = {
+        part.partition("\n")[0].lower().replace(" ", "_"): set(re.findall(r"\(calculators/([a-z-]+)\.md\)", part))
+        for part in text.split("\n## ")[1:]
+    }
+    assert sections == {group: set(some) for group, some in groups().items()}
+    shown = invoke("--help").out
+    for group, some in groups().items():
+        lines = shown.split(f"\nCalculators, {group.replace('_', ' ')}:\n")[1].split("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in lines] == list(some)
+    assert [path.name for path in Path(app.__file__).parent.glob("commands/calculators/*.py")] == ["__init__.py"]

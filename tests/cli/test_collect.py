@@ -44,22 +44,27 @@ def out(tmp_path):
     return tmp_path / "rows.parquet"
 
 
-@pytest.mark.usefixtures("small")
-def test_rows_of_this_cpu_calibrate_it_and_lower_the_held_out_error(tmp_path, my_cpu):
-    for attempt in range(8):  # other work on the machine may spoil the rows of one
-        out = tmp_path / f"rows{attempt}.parquet"
-        seen = invoke("collect", *GEMMS, "softmax", "rows=1", "dim=64", *CPU, "--out", str(out))
-        assert (seen.code, seen.out) == (0, "")
-        assert "50 rows of" in seen.err
-        again = invoke("collect", "--resume", *CPU, "--out", str(out), "--json")
-        assert json.loads(again.out)["rows"] == 50
-        options = (str(out), "--family", "gemm", "--gpu", str(my_cpu), "--out", str(tmp_path / "cpu.json"), "--json")
-        found = invoke("calibrate", *options)
-        kernel = json.loads(found.out)["kernels"][0] if found.code == 0 else {"method": found.err}
-        if kernel["method"] == "launch floor" and kernel["rows"] == 24:
-            break
+@pytest.fixture
+def with_launches(monkeypatch):
+    """Calls of which the launch is the most, so that a busy machine changes little."""
+    from ..collect.small import with_launches  # it needs torch
+
+    with_launches(monkeypatch)
+
+
+@pytest.mark.usefixtures("small", "with_launches")
+def test_rows_of_this_cpu_calibrate_it_and_lower_the_held_out_error(tmp_path, my_cpu, out):
+    seen = invoke("collect", *GEMMS, "softmax", "rows=1", "dim=64", *CPU, "--out", str(out))
+    assert (seen.code, seen.out) == (0, "")
+    assert "50 rows of" in seen.err
+    again = invoke("collect", "--resume", *CPU, "--out", str(out), "--json")
+    assert json.loads(again.out)["rows"] == 50
+    options = (str(out), "--family", "gemm", "--gpu", str(my_cpu), "--out", str(tmp_path / "cpu.json"), "--json")
+    found = invoke("calibrate", *options)
+    assert found.code == 0, found.err
+    kernel = json.loads(found.out)["kernels"][0]
     assert (kernel["rows"], kernel["method"]) == (24, "launch floor")
-    assert kernel["mape_after"] < kernel["mape_before"]
+    assert kernel["mape_after"] < 0.5 * kernel["mape_before"]
     scored = invoke("evaluate", "gemm", "--rows", str(out), "--gpu", str(my_cpu), "--json")
     assert (scored.code, json.loads(scored.out)["scores"][0]["rows"]) == (0, 24)
 
@@ -199,7 +204,7 @@ def test_without_torch_or_polars_the_sentence_names_the_extra(missing, out):
     [
         (("gem",), "no family to collect named 'gem'; nearest: gemm"),
         (("gemm", "q=1"), "gemm: no field named 'q'; known: batch, k, m, n"),
-        (("gemm", "m=0"), "gemm: m must be a whole number from 1, got '0'"),
+        (("gemm", "m=0"), "gemm: m must be a whole number from 1 to 2147483647, got '0'"),
         (("rope", "dim=3"), "rope: no values that are given go together; right would be an even dim"),
         (("gemm", "--minutes", "nan"), "minutes must be above 0"),
         (("gemm", "--dtype", "fp99"), "dtype must be one of"),

@@ -38,7 +38,15 @@ def test_every_command_has_help_with_its_docstring(name):
 def test_an_unknown_command_is_refused_with_the_nearest_one():
     seen = invoke("predcit", "gemm")
     assert_refused(seen)
-    assert seen.err == "synperf: no command named 'predcit'; nearest: predict\n"
+    assert seen.err.startswith("synperf: no command named 'predcit'; nearest: predict")
+
+
+@pytest.mark.parametrize("arguments", [("x" * 5000,), ("grid", "--ctas-per-sm", "1" * 5000)])
+def test_a_value_without_end_is_cut_in_the_message(arguments):
+    seen = invoke(*arguments)
+    assert_refused(seen)
+    assert len(seen.err) < 2000
+    assert "..." in seen.err
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_text_tells_what_fits():
         "usable       72 GB of 80 GB\n"
         "fits         51 requests of that length; 423,866 tokens\n\n"
         "why\n"
-        "  90% of 80 GB less 35.28 GB of weights and 2 GB of activations leave 34.72 GB for the cache\n"
+        "  90 % of 80 GB less 35.28 GB of weights and 2 GB of activations leave 34.72 GB for the cache\n"
         "  at 81.92 kB a token that is 423,866 tokens\n\n"
         "advice\n"
         "  more tokens fit with a narrower cache (--kv-dtype fp8), or over more GPUs (--tp)\n"

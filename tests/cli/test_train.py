@@ -269,6 +269,24 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_is_trained(full_dis
     assert seen.err == f"synperf: out: nothing can be written into the folder '.': {full_disk}\n"
 
 
+@pytest.mark.parametrize("engine", ["torch", None])
+def test_rows_of_another_makers_gpu_answer_where_no_engine_is_named(tmp_path, monkeypatch, engine):
+    monkeypatch.setattr(shipped.Training, "_settings", lambda *_: FEW)
+    monkeypatch.chdir(tmp_path)
+    kept = rows().take((rows().gpu == "l40s") & ~rows().is_test)
+    sizes = zip(*(kept.fields[name].astype(int) for name in "mnk"), 1e6 * kept.time_s, strict=True)
+    with (tmp_path / "mine.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["m", "n", "k", "time_us", "engine"], *((*size, engine or "") for size in sizes)])
+    seen = invoke("train", "gemm", "--rows", "mine.csv", "--only-rows", "--gpu", "mi300x", "--out", "m.safetensors")
+    assert seen.code == 0, seen.err
+    call = synperf.Gemm(m=512, n=1024, k=1024)
+    found = synperf.predict(call, "mi300x", weights="m.safetensors")
+    assert (found.origin, found.engine) == ("learned", "torch")
+    assert synperf.predict(call, "mi300x").engine == "plain"
+    named = synperf.Gemm(m=512, n=1024, k=1024, engine="plain")
+    assert synperf.predict(named, "mi300x", weights="m.safetensors").origin == "analytical"
+
+
 def test_fewer_rows_are_fitted_to_where_most_are_named_and_the_card_says_so(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(shipped.Training, "_settings", lambda *_: FEW)

@@ -1,6 +1,8 @@
 """A small CPU device with quick timing, and requests for it."""
 
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import torch
 
@@ -28,6 +30,27 @@ def quick(monkeypatch):
     monkeypatch.setattr(devices, "_cpu_cache_bytes", lambda: CACHE_BYTES)
     torch.set_num_threads(1)
     return devices.device("cpu")
+
+
+LAUNCH_NS = 50_000  # far more than the calls of tests take, and than what other work on the machine adds to them
+
+
+def with_launches(monkeypatch):
+    """Every call takes `LAUNCH_NS` at the least, and times are those of this thread, without other work's."""
+    own = SimpleNamespace(perf_counter=time.perf_counter, perf_counter_ns=time.thread_time_ns)
+    monkeypatch.setattr(timing, "time", own)
+    warm = timing.CpuTimer.warm
+
+    def launched(self, run, calls):
+        def slow():
+            end = time.thread_time_ns() + LAUNCH_NS
+            run()
+            while time.thread_time_ns() < end:
+                pass
+
+        return warm(self, slow, calls)
+
+    monkeypatch.setattr(timing.CpuTimer, "warm", launched)
 
 
 def request(*words, **changes):

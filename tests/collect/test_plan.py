@@ -39,9 +39,9 @@ def test_values_of_the_user_stand_in_the_place_of_the_grid(cpu):
     ("words", "wrong"),
     [
         (("gemm", "q=1"), "gemm: no field named 'q'"),
-        (("gemm", "m=0"), "gemm: m must be a whole number from 1, got '0'"),
-        (("gemm", "m=1.5"), "gemm: m must be a whole number from 1, got '1.5'"),
-        (("gemm", "m=true"), "gemm: m must be a whole number from 1, got 'True'"),
+        (("gemm", "m=0"), "gemm: m must be a whole number from 1 to 2147483647, got '0'"),
+        (("gemm", "m=1.5"), "gemm: m must be a whole number from 1 to 2147483647, got '1.5'"),
+        (("gemm", "m=true"), "gemm: m must be a whole number from 1 to 2147483647, got 'True'"),
         (("reduction", "axis=2"), "reduction: axis must be one of 1, 0, got '2'"),
         (("conv", "layout=hwcn"), "conv: layout must be one of nchw, nhwc, got 'hwcn'"),
         (("attention", "causal=1"), "attention: causal must be one of true, false, got '1'"),
@@ -96,6 +96,39 @@ def test_what_does_not_fit_the_memory_is_counted(cpu):
     plan = make_plan(request("gemm", "m=64", "n=64,65", "k=64"), small)
     assert [case.fields["n"] for case in plan.cases] == [64]
     assert plan.skipped == {"gemm: do not fit the memory": 1}
+
+
+@pytest.mark.parametrize(
+    "words", [("gemm", "m=2147483647", "n=2147483647", "k=2147483647"), ("copy", "rows=2147483647")]
+)
+def test_what_no_memory_holds_is_counted_and_never_tried(cpu, words):
+    with pytest.raises(FieldError, match=rf"no call can be timed \({words[0]}: do not fit the memory: \d+"):
+        make_plan(request(*words), cpu)
+
+
+def test_what_takes_longer_than_the_minutes_is_never_tried(cpu, monkeypatch):
+    monkeypatch.setattr("torch.matmul", lambda *_: pytest.fail("it was run"))
+    with pytest.raises(FieldError, match=r"no call can be timed \(gemm: do not fit the minutes: 1\)"):
+        make_plan(request("gemm", "m=2048", "n=2048", "k=2048", minutes=1e-3), cpu)
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("gemm", "m=99999999999999999999"), "gemm: m must be a whole number from 1 to 2147483647, got '9999999999"),
+        (("elementwise", f"elements={2**53 + 1}"), f"elements must be a whole number from 1 to {2**53}, got"),
+        (("gemm", f"m=1{'0' * 4000}"), "gemm: m must be a whole number from 1 to 2147483647, got '1"),
+        (
+            ("gemm", f"m={','.join(map(str, range(1, 1001)))}"),
+            "gemm: the values of all fields make 144,000 calls; right would be fewer values, for at most 100,000 calls",
+        ),
+    ],
+)
+def test_values_that_cannot_be_are_refused_before_anything_is_made(words, wrong):
+    with pytest.raises(FieldError) as error:
+        request(*words)
+    assert wrong in str(error.value)
+    assert len(str(error.value)) < 200
 
 
 def test_a_format_that_torch_or_the_device_lacks_is_counted_with_the_reason(cpu, monkeypatch):

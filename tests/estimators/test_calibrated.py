@@ -1,5 +1,6 @@
 """The use of a calibration: origins, scalars and columns, and what is refused."""
 
+import re
 from dataclasses import replace
 
 import msgspec
@@ -164,9 +165,12 @@ def changed(found, **fields):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"format": 1}, "format is 1, right would be 2"),
-        ({"format": None}, "right would be 2"),
-        ({"format": True}, "right would be 2"),
+        ({"format": 2}, "format is 2, right would be 3"),
+        ({"format": None}, "right would be 3"),
+        ({"format": True}, "right would be 3"),
+        ({"rows": 17}, "damaged, or changed since it was written: its sha256 is of another content"),
+        ({"sha256": "0" * 64}, "damaged, or changed since it was written"),
+        ({"sha256": None}, "damaged, or changed since it was written"),
         ({"colour": "red"}, "colour"),
         ({"rows": "many"}, r"rows"),
         ({"residuals": {}}, "no residual part"),
@@ -206,6 +210,18 @@ def test_absurd_values_are_refused_before_they_become_a_time(found):
     for broken in ({"family": "none"}, {"kernels": {}}):
         with pytest.raises(FileFormatError):
             parse(changed(found, **broken), "x")
+
+
+def test_a_digit_that_a_disk_or_a_hand_has_changed_is_told(found):
+    whole = render(found)
+    digits = [match.start(1) for match in re.finditer(rb"[ -]([0-8])\b", whole)]  # the first of numbers
+    for i in digits[:: max(len(digits) // 40, 1)]:
+        with pytest.raises(FileFormatError):
+            parse(whole[:i] + bytes([whole[i] + 1]) + whole[i + 1 :], "x")
+
+
+def test_the_layout_of_a_file_does_not_count(found):
+    assert parse(msgspec.json.encode(msgspec.json.decode(render(found))), "x") == found
 
 
 def test_every_truncation_is_refused(found):

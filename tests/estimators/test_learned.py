@@ -33,7 +33,7 @@ from synperf.kernels.gemm_call import Gemm
 from .toy_weights import toy
 
 GEMM, WEIGHTS = family("gemm"), toy()
-H100, L20 = hardware.gpu("h100_sxm"), hardware.gpu("l20")
+H100, L4 = hardware.gpu("h100_sxm"), hardware.gpu("l4")
 
 
 def answer(gpu=H100, **fields):
@@ -89,7 +89,7 @@ def test_a_gpu_of_a_maker_that_no_network_has_seen_has_no_learned_answer_until_r
 
 
 def test_unseen_gpus_have_wider_intervals():
-    known, unseen = answer(), answer(gpu=L20)
+    known, unseen = answer(), answer(gpu=L4)
     assert (unseen.high_s - unseen.low_s) / unseen.time_s > 2 * (known.high_s - known.low_s) / known.time_s
     assert unseen.extrapolating
     assert "gpu" in unseen.outside
@@ -143,7 +143,7 @@ def test_intervals_are_wider_the_further_a_shape_is_from_measured_ones():
     for i, size in enumerate(n.tolist()):
         one = estimate(GEMM, Gemm(m=64, n=size, k=4096, engine="vllm"), H100, apart)
         assert (one.low_s, one.high_s) == pytest.approx((after.low_s[i], after.high_s[i]), rel=1e-5)
-    assert estimate(GEMM, call, L20, apart).high_s.tolist() == estimate(GEMM, call, L20, WEIGHTS).high_s.tolist()
+    assert estimate(GEMM, call, L4, apart).high_s.tolist() == estimate(GEMM, call, L4, WEIGHTS).high_s.tolist()
 
 
 def test_columns_are_the_calls_one_by_one():
@@ -185,7 +185,7 @@ def test_the_base_is_launch_floor_and_roofline_at_sustained_rates():
 
 
 def test_a_gpu_without_a_record_has_typical_shares_and_says_so():
-    assert any(text.startswith("sustained rates: not measured") for text in answer(gpu=L20).assumptions)
+    assert any(text.startswith("sustained rates: not measured") for text in answer(gpu=L4).assumptions)
     assert not any("sustained" in text for text in answer().assumptions)
 
 
@@ -206,7 +206,7 @@ def test_calls_of_a_variant_without_weights_are_analytical_beside_learned_ones()
         assert (many.outside[i], many.extrapolating[i]) == (one.outside, one.extrapolating)
 
 
-@pytest.mark.parametrize(("gpu", "dtype"), [("h20", "bf16"), ("h20", "fp8")])
+@pytest.mark.parametrize(("gpu", "dtype"), [("h20", "bf16"), ("h20", "fp8"), ("rtx_3090", "bf16")])
 def test_networks_decline_a_gpu_whose_balance_is_far_from_that_of_any_measured_one(gpu, dtype):
     call = Gemm(m=16, n=4096, k=4096, dtype=dtype)
     found = predict(call, gpu)
@@ -221,6 +221,24 @@ def test_networks_decline_a_gpu_whose_balance_is_far_from_that_of_any_measured_o
 )
 def test_networks_answer_for_gpus_whose_balance_is_near_that_of_a_measured_one(gpu, dtype):
     assert predict(Gemm(m=16, n=4096, k=4096, dtype=dtype), gpu).origin == "learned"
+
+
+def test_the_interval_of_a_balance_beside_the_measured_ones_reaches_to_the_analytical_time():
+    m = np.array([1, 16, 64, 4096])
+    calls = Gemm(m=m, n=4096, k=4096)
+    found, parts = predict(calls, "rtx_5090"), predict(calls, "rtx_5090", origin="analytical")
+    assert found.origin == "learned"
+    assert (found.low_s <= parts.time_s).all()
+    assert (parts.time_s <= found.high_s).all()
+    assert any("the interval reaches to the analytical time" in said for said in found.assumptions)
+    one = predict(Gemm(m=16, n=4096, k=4096), "rtx_5090")
+    assert (one.low_s, one.high_s) == pytest.approx((found.low_s[1], found.high_s[1]), rel=1e-5)
+
+
+def test_the_interval_of_a_balance_among_the_measured_ones_is_that_of_the_rows():
+    found = predict(Gemm(m=16, n=4096, k=4096), "a10")
+    assert found.origin == "learned"
+    assert not any("FLOP per byte" in said for said in found.assumptions)
 
 
 def test_rows_of_its_own_let_a_network_answer_for_any_gpu():

@@ -8,7 +8,7 @@ import synperf
 from synperf import Attention, Elementwise, FusedMoe, Gemm, LayerNorm, Mla, Softmax
 from synperf.errors import UnsupportedError
 from synperf.hardware import DType, gpus
-from synperf.kernels.dispatch import formats_of
+from synperf.kernels.dispatch import formats_of, resolve
 
 OTHERS = [gpu for gpu in gpus() if gpu.maker != "nvidia"]
 CALLS = {
@@ -43,10 +43,10 @@ def test_every_family_has_an_analytical_answer_in_every_format_and_says_that_it_
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"engine": "vllm"}, "engine: vllm has no gemm kernel for bf16 on gfx942 of AMD; right would be plain"),
+        ({"engine": "vllm"}, "engine: vllm has no gemm kernel for bf16 on gfx942 of AMD; right would be plain, torch"),
         (
-            {"engine": "torch"},
-            "engine: torch has no gemm kernel for bf16 on gfx942 of AMD; right would be plain",
+            {"engine": "torch", "dtype": "int8"},
+            "engine: torch has no gemm kernel for int8 on gfx942 of AMD; right would be plain",
         ),
         ({"kernel": "cublas"}, "kernel: cublas is not known to run on gfx942 of AMD; right would be plain"),
     ],
@@ -55,6 +55,14 @@ def test_engines_and_kernels_of_nvidia_are_refused(fields, message):
     with pytest.raises(UnsupportedError) as error:
         synperf.predict(Gemm(m=64, n=64, k=64, **fields), "mi300x")
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("family", ["gemm", "attention", "conv", "rmsnorm", "softmax", "quantize", "reduction", "copy"])
+def test_what_collect_times_by_torch_has_a_kernel_of_torch_on_amd_alone(family):
+    kernel = "plain" if family in ("gemm", "attention", "conv") else "aten"
+    assert resolve(family, DType.BF16, "gfx942", "torch", None) == ("torch", kernel)
+    with pytest.raises(UnsupportedError, match="engine: torch has no"):
+        resolve(family, DType.BF16, synperf.gpu("b60").compute_capability, "torch", None)
 
 
 def test_a_module_of_another_engine_is_refused():

@@ -211,7 +211,7 @@ def test_names_of_families_are_taken_once(tmp_path):
     (tmp_path / "other").mkdir()
     with pytest.raises(PluginError, match=r"mine is the family of .*mine\.py; right would be another NAME"):
         loaded(tmp_path / "other")
-    with pytest.raises(PluginError, match=r"gemm is a family of synperf; right would be another NAME"):
+    with pytest.raises(PluginError, match=r"two\.py:1: gemm is a family of synperf; right would be another NAME"):
         loaded(tmp_path, 'NAME = "gemm"\n' + PLAIN, "two.py")
     assert set(LOADED) == {"mine"}
 

@@ -275,6 +275,14 @@ def test_attention_is_read_with_what_its_fields_default_to(tmp_path):
     assert calls == {(8, 1, 8, 0, "bf16", "fp8", True), (1, 2048, 32, 0, "bf16", "bf16", False)}
 
 
+def test_latent_attention_is_absorbed_in_the_rows_of_one_query_unless_they_say_otherwise(tmp_path):
+    lines = "1,4096,16,,30\n64,4096,16,,300\n1,2048,16,no,40\n64,2048,16,TRUE,200\n"
+    rows = read_file(put(tmp_path, f"q_len,kv_len,heads,absorbed,time_us\n{lines}"), "mla", gpu="h100_sxm")
+    found = dict(zip(rows.time_s.round(6).tolist(), rows.column("absorbed").tolist(), strict=True))
+    assert found == {3e-5: True, 3e-4: False, 4e-5: False, 2e-4: True}
+    assert sorted(len(part) for _, part in rows.groups("absorbed")) == [2, 2]
+
+
 def test_attention_needs_a_length_of_queries_and_keys(tmp_path):
     path = put(tmp_path, "heads,head_dim,time_us\n32,128,30\n")
     with pytest.raises(FileFormatError, match="no column q_len, kv_len among heads, head_dim, time_us"):

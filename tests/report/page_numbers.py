@@ -120,6 +120,10 @@ _KERNEL = {
 _IDLE = {"idle": "cause", "gaps": "count", "total": "total_ns"}
 _PICKED = {
     "dataloader": ("dataloader", {"rank": "rank", "waits": "count", "total": "total_ns", "of the trace": "share"}),
+    "waits": (
+        "waits",
+        {"rank": "rank", "call": "name", "calls": "count", "total": "total_ns", "GPU worked": "worked_ns"},
+    ),
     "late_ranks": (
         "late_ranks",
         {

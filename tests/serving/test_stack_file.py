@@ -31,6 +31,8 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         (lambda d: d["measured"][0]["tpot"].pop(), "must have two weights for each load"),
         (lambda d: d["measured"][0]["loads"].__setitem__(0, [0, 1, 1]), "must be from 1 on"),
         (lambda d: d.update(levels=[]), "it has no levels"),
+        (lambda d: d["measured"][0]["tpot"].__setitem__(0, 0.125), "damaged, or changed since it was written"),
+        (lambda d: d.pop("sha256"), "damaged, or changed since it was written"),
         (lambda d: d.pop("levels"), "no fitted stacks: Object missing required field `levels`"),
     ],
 )

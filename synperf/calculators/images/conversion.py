@@ -9,7 +9,8 @@ from typing import Any
 from ...errors import FieldError
 from ...hardware import GPU, DType
 from ...hardware.launch import launch_floor
-from ...kernels.fields import whole
+from ..amounts import count as counted
+from ..amounts import number
 from .memory import Placed
 
 _MOST_USES = 2**53
@@ -49,7 +50,7 @@ def conversion(
     even, later = (
         None if gain_s is None or time_s is None else _break_even(time_s + more, gain_s) for more in (0.0, launch_s)
     )
-    count = None if uses is None else int(whole("uses", uses, _MOST_USES))
+    count = None if uses is None else counted("uses", uses, _MOST_USES)
     return Conversion(
         source=source[0],
         target=target[0],
@@ -63,7 +64,7 @@ def conversion(
 
 
 def _break_even(time_s: float, gain_s: float) -> int:
-    if not (isfinite(gain_s) and gain_s > 0):
+    if not (isfinite(number("gain", gain_s)) and gain_s > 0):
         raise FieldError(f"gain must be a time above 0, such as 5us, got {gain_s:g} s")
     if time_s / gain_s > _MOST_USES:
         raise FieldError(f"gain must win the conversion back within 2^53 uses, got {gain_s:g} s")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ...errors import FieldError, UnknownNameError
 from ...hardware import GPU, DType
 from ...units import format_percent
+from ..amounts import number
 from .memory import BLOCKED
 
 CPUS = {"avx512": 64, "avx2": 32, "neon": 16}  # bytes of a vector. Source: Intel SDM, volume 1; Arm ARM, Advanced SIMD
@@ -36,12 +37,12 @@ class Target:
             FieldError: one is unknown, or there is not one of GPU and CPU.
         """
         if (self.gpu is None) == (self.cpu is None):
-            raise FieldError("gpu: right would be either a GPU or a CPU, such as avx512")
+            raise FieldError("gpu: right would be either gpu or cpu, such as avx512")
         for field, known in (("cpu", CPUS), ("framework", FRAMEWORKS)):
             name = getattr(self, field)
             if name is not None and name not in known:
                 raise FieldError(f"{field}: {UnknownNameError.among(field, name[:60], known)}")
-        if not 0 <= self.depthwise_share <= 1:
+        if not 0 <= number("depthwise_share", self.depthwise_share) <= 1:
             raise FieldError(f"depthwise_share must be 0 to 1, got {self.depthwise_share:g}")
 
     @property

@@ -28,7 +28,7 @@ def advised(found: Coalescing, pattern: Pattern, asked: Asked) -> tuple[str, ...
     if not found.aligned:
         return (_narrower(found, pattern),)
     better, best = [], found
-    for said, changed in _changes(pattern, asked):
+    for said, changed in _changes(pattern, asked, "store" if found.is_store else "read"):
         new = _again(found, changed)
         if new.sector_efficiency > best.sector_efficiency and new.sectors <= found.sectors:
             better.append(f"{said}: {_now(new)}")
@@ -58,25 +58,25 @@ def _now(new: Coalescing) -> str:
     return f"{each(new.sectors_per_request, 'sector')} a request, {format_percent(new.sector_efficiency)} of them used"
 
 
-def _changes(pattern: Pattern, asked: Asked) -> Iterator[tuple[str, Pattern]]:
+def _changes(pattern: Pattern, asked: Asked, verb: str) -> Iterator[tuple[str, Pattern]]:
     past = int(pattern.addresses.min()) % SECTOR
     if past:
         said = f"begin at a multiple of {SECTOR} bytes: {SECTOR - past} later, or {past} earlier"
         yield said, replace(pattern, addresses=pattern.addresses - past)
     if asked.struct_bytes is not None:
         size = asked.struct_bytes
-        whole = f", or read the {size} bytes whole if all are used" if size in WIDTHS else ""
+        whole = f", or {verb} the {size} bytes whole if all are used" if size in WIDTHS else ""
         yield f"keep each field in an array of its own (SoA){whole}", _dense(pattern, pattern.access_bytes)
     else:
-        yield _how_dense(asked), _dense(pattern, pattern.access_bytes)
+        yield _how_dense(asked, verb), _dense(pattern, pattern.access_bytes)
 
 
-def _how_dense(asked: Asked) -> str:
+def _how_dense(asked: Asked, verb: str) -> str:
     if asked.walk == "column":
-        return "let neighbouring lanes go along a row, or read rows into shared memory and take the column from there"
+        return f"let neighbouring lanes go along a row, or {verb} rows and take the column in shared memory"
     if asked.between is not None:
         return "let neighbouring lanes take neighbouring elements (stride 1)"
-    return "read the same bytes side by side, into shared memory if lanes need them in another order"
+    return f"{verb} the same bytes side by side, through shared memory if lanes have them in another order"
 
 
 def _dense(pattern: Pattern, access_bytes: int) -> Pattern:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from ...errors import FieldError, UnsupportedError
 from ...hardware.capability import ComputeCapability, capability, major_minor
 from ...hardware.makers import NVIDIA
-from ...kernels.fields import MAX_EXTENT, whole
+from ...kernels.fields import MAX_EXTENT
 from ...numeric import Number, is_array
+from ..amounts import extent
 
 WIDTHS = (1, 2, 4, 8, 16)  # bytes of one access. Source: CUDA C++ Programming Guide, "Device Memory Accesses"
 _WIDEST, _SINCE = 32, 10  # Source: PTX ISA 8.8, ld: .v8.b32 of global memory needs sm_100 or higher
@@ -35,7 +37,7 @@ class Access:
         """
         widths = WIDTHS if major_minor(able.key)[0] < _SINCE else (*WIDTHS, _WIDEST)
         size = one_of("element_bytes", element_bytes, widths)
-        count = int(whole("vector", vector))
+        count = extent("vector", vector)
         if size * count not in widths:
             most = " or ".join(str(width // size) for width in widths if width >= size)
             raise FieldError(f"vector must be {most} for elements of {size} bytes, got {count}")
@@ -64,18 +66,9 @@ def one_of(name: str, value: Any, known: Sequence[int]) -> int:
         FieldError: it is another.
     """
     listed = f"{', '.join(map(str, known[:-1]))} or {known[-1]}"
-    if isinstance(value, bool) or value not in known:
+    if isinstance(value, bool) or not isinstance(value, Real) or value not in known:
         raise FieldError(f"{name} must be {listed}, got {str(value)[:60]}")
-    return int(value)
-
-
-def small(name: str, value: Any, most: int) -> int:
-    """A whole number from 1 to `most`.
-
-    Raises:
-        FieldError: it is none.
-    """
-    return int(whole(name, value, most))
+    return next(one for one in known if one == value)
 
 
 def signed(name: str, value: Any) -> int:

@@ -84,6 +84,8 @@ def _times(found: AllReduce) -> Iterator[tuple[str, str]]:
 
 
 def _ring_from(found: AllReduce) -> str:
+    if not found.crossover_pipelined_bytes:
+        return "any size on is a ring no slower than a tree"
     tree, pipelined = (format_quantity(v, "B") for v in (found.crossover_bytes, found.crossover_pipelined_bytes))
     return f"{tree} on is a ring faster than a tree, from {pipelined} on than a pipelined tree"
 

@@ -11,6 +11,7 @@ from ..charts import lines
 from ..text import number, paragraphs, section, table
 
 _HEADS = ("batch", "takes", "throughput/s", "busy", "rate/s", "forming", "queue", "latency", "")
+_OVERLOAD = "overload"
 
 
 def to_dict(found: Batching) -> dict[str, Any]:
@@ -33,9 +34,7 @@ def to_svg(found: Batching) -> str:
     """Throughput over the size of a batch."""
     ordered = sorted(found.batches, key=lambda one: one.batch)
     curve = lines.Curve("throughput", [b.batch for b in ordered], [b.throughput_per_s for b in ordered])
-    marks = [
-        lines.Mark(f"{b.batch}: {format_time(b.latency_s or b.batch_s)}", b.batch, b.throughput_per_s) for b in ordered
-    ]
+    marks = [lines.Mark(f"{b.batch}: {_latency(b)}", b.batch, b.throughput_per_s) for b in ordered]
     return lines.draw(
         lines.Chart(
             title="Throughput and latency of a batch",
@@ -48,6 +47,10 @@ def to_svg(found: Batching) -> str:
     )
 
 
+def _latency(one: Batch) -> str:
+    return _OVERLOAD if one.overloaded else format_time(one.latency_s or one.batch_s)
+
+
 def _known(one: Batch) -> dict[str, Any]:
     return {name: value for name, value in asdict(one).items() if value is not None}
 
@@ -55,4 +58,5 @@ def _known(one: Batch) -> dict[str, Any]:
 def _row(one: Batch, is_best: bool) -> tuple[str, ...]:
     times = ("" if value is None else format_time(value) for value in (one.forming_s, one.queue_s, one.latency_s))
     rates = (number(one.throughput_per_s), format_percent(one.busy), number(one.rate_per_s))
-    return (str(one.batch), format_time(one.batch_s), *rates, *times, "best" if is_best else "")
+    word = "best" if is_best else _OVERLOAD if one.overloaded else ""
+    return (str(one.batch), format_time(one.batch_s), *rates, *times, word)

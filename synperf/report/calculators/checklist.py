@@ -34,11 +34,13 @@ def _row(one: Item) -> tuple[str, ...]:
 
 
 def to_svg(found: Checklist) -> str:
-    """How many of each group pass, fail and are unknown."""
-    return bars.stacked("Check list", (PASS, FAIL, UNKNOWN), dict(_groups(found)), words=found.why)
+    """How many of each group pass and fail."""
+    groups = dict(_groups(found))
+    most = max(sum(one.group == group for one in found.checks) for group in groups)
+    return bars.stacked("Check list; grey: unknown", (PASS, FAIL), groups, words=found.why, most=most)
 
 
 def _groups(found: Checklist) -> Iterator[tuple[str, list[float]]]:
     for group in dict.fromkeys(one.group for one in found.checks):
         states = [one.state for one in found.checks if one.group == group]
-        yield group, [float(states.count(state)) for state in (PASS, FAIL, UNKNOWN)]
+        yield group, [float(states.count(state)) for state in (PASS, FAIL)]

@@ -8,7 +8,7 @@ from ...calculators.imbalance import Imbalance
 from ...units import format_percent, format_time
 from ..charts import bars
 from ..known import known
-from ..text import labelled, paragraphs, section
+from ..text import counted, labelled, paragraphs, section
 
 _MOST_BARS = 32
 
@@ -27,7 +27,7 @@ def to_text(found: Imbalance) -> str:
         ("lost", f"{format_time(found.idle_s)} of waiting, over all {ranks} ranks"),
     ]
     return paragraphs(
-        f"{format_percent(found.efficiency)} efficiency of {ranks} ranks",
+        f"{format_percent(found.efficiency)} efficiency of {counted(ranks, 'rank')}",
         labelled(lines),
         section("why", found.why),
         section("advice", found.advice),

@@ -48,4 +48,4 @@ def _row(room: Room) -> tuple[str, ...]:
     asked = "" if room.max_tokens is None else f"{room.max_tokens:,}"
     concurrency = "" if room.concurrency is None else f"{room.concurrency:.2f}"
     verdict = "fits" if room.fits else "does not fit"
-    return (format_binary(max(room.kv_bytes, 0.0)), f"{room.blocks:,}", f"{room.tokens:,}", asked, concurrency, verdict)
+    return (format_binary(room.kv_bytes), f"{room.blocks:,}", f"{room.tokens:,}", asked, concurrency, verdict)

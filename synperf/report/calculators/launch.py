@@ -9,7 +9,7 @@ from ...calculators.launch import Launching, Span
 from ...units import format_percent, format_time
 from ..charts import lanes
 from ..known import known
-from ..text import paragraphs, section, table
+from ..text import counted, paragraphs, section, table
 
 
 def to_dict(found: Launching) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def to_dict(found: Launching) -> dict[str, Any]:
 def to_text(found: Launching) -> str:
     """Each way of launching with its time, why, and which to take."""
     heads = ("launched", "time", "GPU busy", "saved")
-    verdict = f"{found.kernels:,} kernels, {format_time(found.kernels_s)} of GPU work"
+    verdict = f"{counted(found.kernels, 'kernel')}, {format_time(found.kernels_s)} of GPU work"
     return paragraphs(
         verdict,
         table(heads, _rows(found), right=heads[1:]),

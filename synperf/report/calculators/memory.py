@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...serving.memory import Memory
-from ...units import format_quantity
+from ...units import format_percent, format_quantity
 from ..charts import bars
 from ..text import counted, labelled, paragraphs, section
 
@@ -49,8 +49,8 @@ def _left(found: Memory) -> float:
 
 
 def _why(found: Memory) -> tuple[str, ...]:
-    share = found.usable_bytes / found.capacity_bytes
-    said = [f"{share:.0%} of {_size(found.capacity_bytes)} less {_size(found.weights_bytes)} of weights and "
+    share = format_percent(found.usable_bytes / found.capacity_bytes)
+    said = [f"{share} of {_size(found.capacity_bytes)} less {_size(found.weights_bytes)} of weights and "
             f"{_size(found.activations_bytes)} of activations leave {_size(_left(found))} for the cache"]  # fmt: skip
     if found.max_tokens and found.kv_bytes_per_token_per_gpu:
         said.append(f"at {_size(found.kv_bytes_per_token_per_gpu)} a token that is {found.max_tokens:,} tokens")

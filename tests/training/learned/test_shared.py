@@ -33,7 +33,8 @@ def timed(*gpus: str, overhead: float = 1.0) -> tuple[Table, np.ndarray]:
     table = Table(
         names=("batch", "size"), stepped=("batch",), sizes=(), of_gpus=(), logs=np.tile(logs, (num, 1)),
         base_s=np.tile(base_s, num), time_s=np.concatenate(parts), gpu=np.repeat(np.array(gpus, dtype=object), CALLS),
-        shape=numbers.astype(np.uint32), place=np.arange(num * CALLS), **text,
+        shape=numbers.astype(np.uint32), place=np.arange(num * CALLS),
+        extents=np.tile(np.stack([batch, size], axis=1), (num, 1)), **text,
     )  # fmt: skip
     return table, np.tile(share, num)
 

@@ -1,1 +1,2 @@
-"""Commands that answer a question by a formula; each shows one of `synperf/calculators/`."""
+"""Commands that answer a question by a formula, in a folder for each kind of question; each shows one of
+`synperf/calculators/`."""

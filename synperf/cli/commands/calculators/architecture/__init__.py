@@ -1,0 +1,1 @@
+"""What an SM holds, issues and waits for."""

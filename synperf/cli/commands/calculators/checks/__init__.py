@@ -1,0 +1,1 @@
+"""What is described or printed, held against exact numbers."""

@@ -1,0 +1,1 @@
+"""Memory, batches and formats of models that answer."""

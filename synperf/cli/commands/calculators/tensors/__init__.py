@@ -1,0 +1,1 @@
+"""Operators, their operands and their layouts."""

@@ -1,0 +1,1 @@
+"""Steps over many GPUs, and what they send."""
