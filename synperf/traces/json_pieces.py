@@ -25,6 +25,10 @@ _ENDS = 64  # closing brackets that may be that of the list
 _MANY = 100  # pieces that cannot be read, from which on none are joined: the file is damaged all over
 _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
+_SURROGATES = re.compile(  # a pair of them, or one alone; behind an escaped backslash there is none
+    rb"((?<!\\)(?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+_PAIR = len(rb"\ud83d\ude00")
 _undecoded = msgspec.json.Decoder(list[Raw]).decode
 Event = TypeVar("Event", bound=msgspec.Struct)
 
@@ -152,8 +156,15 @@ class Pieces(Generic[Event]):
 
 
 def mended(text: bytes) -> bytes:
-    """The text with odd bytes replaced, control characters blank, and null for what is no number."""
-    return _NO_NUMBER.sub(rb"\1null", text.decode("utf-8", "replace").encode().translate(_CONTROLS))
+    """The text with odd bytes and half letters replaced, control characters blank, and null for what is no number."""
+    clean = text.decode("utf-8", "replace").encode().translate(_CONTROLS)
+    return _SURROGATES.sub(_whole, _NO_NUMBER.sub(rb"\1null", clean))
+
+
+def _whole(found: re.Match[bytes]) -> bytes:
+    """A letter that two escapes stand for, or the sign of an unknown one."""
+    before, letter = found.groups()
+    return before + (letter if len(letter) == _PAIR else rb"\ufffd")
 
 
 def _spans(text: bytes) -> list[tuple[int, int]]:

@@ -278,3 +278,22 @@ def test_an_occupancy_that_cannot_be_is_none(tmp_path, occupancy):
     geometry = {"grid": [1, 1, 1], "block": [32, 1, 1], "registers per thread": 32}
     path = write(tmp_path, [kernel("k", 0, 5, **geometry, **{"est. achieved occupancy %": occupancy})])
     assert to_dict(analyze(path))["kernels"][0]["occupancy"] is None
+
+
+@pytest.mark.parametrize(
+    ("spelled", "name"),
+    [
+        (r"a\ud83d", "a\ufffd"),
+        (r"\ude00b", "\ufffdb"),
+        (r"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (r"\\ud83d", r"\ud83d"),
+    ],
+)
+def test_half_of_a_letter_in_a_name_costs_no_event(tmp_path, spelled, name):
+    """Names that a program cuts may end in one of the two escapes of a letter."""
+    path = write(tmp_path, [kernel("plain", 0, 5), kernel("NAME", 10, 5)])
+    path.write_text(path.read_text().replace("NAME", spelled))
+    (trace,) = read_trace(path)
+    assert name in trace.events.names
+    assert len(trace.events) == 2
+    assert any("odd characters" in text for text in cautions(trace)) == ("\ufffd" in name)
