@@ -171,6 +171,13 @@ def test_too_little_memory_for_two_leaves_the_work_to_one(write, monkeypatch):
     assert len(kineto.read(path)[0].events) == 600
 
 
+def test_a_child_whose_parent_has_ended_ends_too(write, monkeypatch):
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    pair, one, did = both(write(map(event, range(600))), monkeypatch)
+    assert not did
+    assert_same(pair, one)
+
+
 def test_no_signal_is_held_back_after_a_file(write):
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     kineto.read(write(map(event, range(600))))
