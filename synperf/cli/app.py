@@ -70,7 +70,7 @@ def _dispatch(arguments: list[str]) -> int:
     if name not in names():
         raise UnknownNameError.among("command", name, names())
     if "" in arguments:  # as a path it would be the folder that the process is in
-        raise FieldError(f"argument {arguments.index('')}: it is empty; right would be a name, a file or a value")
+        raise FieldError(f"{_place_of_nothing(arguments)}: it is empty; right would be a name, a file or a value")
     alone = None if any(one.startswith("-") for one in arguments) else _of_files_alone(name)
     if alone is not None and arguments[1:]:
         alone(list(map(Path, arguments[1:])))
@@ -78,6 +78,13 @@ def _dispatch(arguments: list[str]) -> int:
     from .parsed import call  # the parser of options takes longer to import than many a command
 
     return call(name, arguments[1:])
+
+
+def _place_of_nothing(arguments: list[str]) -> str:
+    """The option whose value is empty, or which argument is."""
+    place = arguments.index("")
+    before = arguments[place - 1]
+    return before.lstrip("-") if before.startswith("--") else f"argument {place}"
 
 
 def _of_files_alone(name: str) -> Any:
