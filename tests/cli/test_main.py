@@ -59,7 +59,7 @@ def test_a_value_without_end_is_cut_in_the_message(arguments):
         (("gpu", "h100_sxm", "--json=yes"), "--json"),
         (("-x",), "no command named '-x'"),
         (("analyze", ""), "argument 1: it is empty"),
-        (("analyze", "trace.json", "--html", ""), "argument 3: it is empty"),
+        (("analyze", "trace.json", "--html", ""), "html: it is empty"),
     ],
 )
 def test_a_wrong_option_or_argument_is_one_line(arguments, said):
