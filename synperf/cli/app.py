@@ -20,6 +20,7 @@ from .stop import install, word
 MISUSE, BUG, BROKEN_PIPE = 2, 70, 141  # 70 is EX_SOFTWARE, 141 is 128 + SIGPIPE
 _LONGEST = 300  # letters of a word: longer ones are values that a caller gave
 _FOLDER = Path(__file__).parent / "commands"
+_OF_FOLDERS = ("analyze", "compare")  # they take folders, and an empty path is that of the process
 _CALCULATORS = _FOLDER / "calculators"
 
 
@@ -69,7 +70,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if name not in names():
         raise UnknownNameError.among("command", name, names())
-    if "" in arguments:  # as a path it would be the folder that the process is in
+    if "" in arguments and name in _OF_FOLDERS:
         raise FieldError(f"{_place_of_nothing(arguments)}: it is empty; right would be a name, a file or a value")
     alone = None if any(one.startswith("-") for one in arguments) else _of_files_alone(name)
     if alone is not None and arguments[1:]:
