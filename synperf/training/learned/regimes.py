@@ -3,17 +3,20 @@
 Groups (GPU, engine, kernel) differ in how far their errors go, and each has too few held-out shapes of its own to tell
 how the errors are distributed. So the errors of a group and band are divided by their size there, the 80 % quantile of
 |log(measured / predicted)| over all its rows; the ends of the interval are quantiles of what is left, over all held-out
-rows of the regime; and each group gets them back times its own size. Errors of one shape go together: a regime has
-thousands of rows of some tens of shapes, which say as much as their number, so its quantiles are drawn towards those of
-all regimes. Calls beyond the range that the rows of their group have are worse known: their errors stand apart, and the
-ends of the interval are moved outwards there by how much further these go. Where errors grow with the distance to
-measured shapes, all this is done with errors as they would be at the usual distance.
+rows of the regime; and each group gets them back times its own size. A size takes fewer rows than quantiles do: where
+bands are joined for these, each keeps sizes of its own, since errors of short calls may go several times as far as
+those of long ones. Errors of one shape go together: a regime has thousands of rows of some tens of shapes, which say as
+much as their number, so its quantiles are drawn towards those of all regimes. Calls beyond the range that the rows of
+their group have are worse known: their errors stand apart, and the ends of the interval are moved outwards there by how
+much further these go. Where errors grow with the distance to measured shapes, all this is done with errors as they
+would be at the usual distance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +26,26 @@ from ...numeric import concatenated
 LEAST_ROWS = 1000  # fewer say nothing about the ends of a distribution
 SHAPES = 30  # as many held-out shapes of a regime count as much as all other regimes
 LEAST_OF_GROUP = 100  # rows that tell a size
-BANDS = ((10e-6, "up to 10 us"), (100e-6, "up to 100 us"), (np.inf, "above 100 us"))
 TAIL = 0.1
 NEVER = 1e30  # seconds: the last band has no end, and JSON no infinity
 LEAST_SIZE = 1e-3
 BEYOND = 0.9  # of the errors outside the measured range, which may go further still
+
+
+class Band(NamedTuple):
+    """Predicted times from `start_s`, which is not among them, to `end_s`."""
+
+    start_s: float
+    end_s: float
+    said: str
+
+    def holds(self, time_s: np.ndarray) -> np.ndarray:
+        """(rows,) whether a time is in the band."""
+        return (time_s > self.start_s) & (time_s <= self.end_s)
+
+
+BANDS = (Band(0.0, 10e-6, "up to 10 us"), Band(10e-6, 100e-6, "up to 100 us"), Band(100e-6, np.inf, "above 100 us"))
+ALL_TIMES = Band(0.0, np.inf, "all times")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,47 +109,48 @@ def _num_inside(groups: Mapping[str, Spread]) -> int:
 
 
 def regimes(
-    name: str, groups: Mapping[str, Spread], elsewhere: np.ndarray | None = None, tail: float = TAIL
+    name: str, groups: Mapping[str, Spread], elsewhere: np.ndarray | None = None
 ) -> dict[str, tuple[Regime, ...]]:
     """The regimes of every group, `name` first in theirs; `""` has those of a group of the usual size.
 
-    A band with less than `LEAST_ROWS` held-out rows in all is joined with the next longer one, the last with the one
-    before. The ends are drawn towards those of `elsewhere`, the scaled errors of all regimes: own shapes count as much
-    as so many of `SHAPES` others. `tail` is the share of errors beyond either end.
+    The quantiles of a band with less than `LEAST_ROWS` held-out rows in all are those of it and the next longer one,
+    of the last band those of it and the one before; sizes are of each band by itself. Quantiles are drawn towards those
+    of `elsewhere`, the scaled errors of all regimes: own shapes count as much as so many of `SHAPES` others.
     """
     found: dict[str, list[Regime]] = {group: [] for group in (*groups, "")}
-    for start, end, said in _bands(groups):
-        sizes = {group: _size(spread, start, end) for group, spread in groups.items()}
-        left = scaled(groups, start, end)
-        low, high = np.quantile(left, (tail, 1 - tail)) if len(left) else (0.0, 0.0)
-        if elsewhere is not None:
-            shapes = _num_shapes(groups, start, end)
-            own, others = shapes / (shapes + SHAPES), np.quantile(elsewhere, (tail, 1 - tail))
-            low, high = own * np.array([low, high]) + (1 - own) * others
-        for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
-            found[group].append(
-                Regime(f"{name}: {said}", min(end, NEVER), len(left), _rounded(low * size), _rounded(high * size))
-            )
+    for joined in _joined(_own(groups)):
+        left, (low, high) = _quantiles(groups, joined, elsewhere)
+        for band in _within(joined, _own(groups)):
+            sizes = {group: _size(s, band, joined) for group, s in groups.items()}
+            for group, size in (sizes | {"": float(np.median(list(sizes.values())))}).items():
+                found[group].append(_regime(name, band, left, low * size, high * size))
     return {group: tuple(own) for group, own in found.items()}
+
+
+def regimes_of_all(name: str, s: Spread, tail: float = TAIL) -> tuple[Regime, ...]:
+    """Regimes of rows of groups that are not told apart, with a share `tail` of errors beyond either end.
+
+    Such a row may be of any group, whose own sizes nobody knows: the ends are those of the rows as they are.
+    """
+    found = []
+    for band in _joined([s]):
+        left = s.apart[s.held_out & band.holds(s.time_s)]
+        low, high = np.quantile(left, (tail, 1 - tail)) if len(left) else (0.0, 0.0)
+        found.append(_regime(name, band, len(left), low, high))
+    return tuple(found)
 
 
 def scaled_by_band(groups: Mapping[str, Spread]) -> np.ndarray:
     """Errors of the held-out rows of all bands, in units of the size of errors in their group and band."""
-    return np.concatenate([scaled(groups, start, end) for start, end, _ in _bands(groups)])
-
-
-def scaled(groups: Mapping[str, Spread], start: float, end: float) -> np.ndarray:
-    """Errors of the held-out rows of a band in units of the size of errors in their group."""
-    own = [s.apart[_held(s, start, end)] / _size(s, start, end) for name, s in groups.items() if "*" not in name]
-    return np.concatenate(own)
+    return np.concatenate([_scaled(groups, joined) for joined in _joined(_own(groups))])
 
 
 def scaled_rows(s: Spread) -> np.ndarray:
     """(rows,) errors of a group in units of their size in the band."""
     found = np.empty(len(s.apart))
-    for start, end in zip((0.0, *(end for end, _ in BANDS)), (end for end, _ in BANDS), strict=False):
-        inside = (s.time_s > start) & (s.time_s <= end)
-        found[inside] = s.apart[inside] / _size(s, start, end) if inside.any() else 0.0
+    for band in BANDS:
+        inside = band.holds(s.time_s)
+        found[inside] = s.apart[inside] / _size(s, band) if inside.any() else 0.0
     return found
 
 
@@ -149,36 +168,78 @@ def _widening(s: Spread) -> float:
     return max(held / max(fitted, LEAST_SIZE), 1.0)
 
 
-def _bands(groups: Mapping[str, Spread]) -> list[tuple[float, float, str]]:
-    """(start, end, what it is called) of the bands that have rows enough."""
-    joined: list[tuple[float, float, str]] = []
-    start = 0.0
-    for end, said in BANDS:
-        rows = sum(int(_held(s, start, end).sum()) for group, s in groups.items() if "*" not in group)
-        if rows >= LEAST_ROWS:
-            joined.append((start, end, said))
-            start = end
-    if not joined:
-        return [(0.0, np.inf, "all times")]
-    first, _, said = joined[-1]
-    return [*joined[:-1], (first, np.inf, said)]
+def _regime(name: str, band: Band, rows: int, low: float, high: float) -> Regime:
+    return Regime(f"{name}: {band.said}", min(band.end_s, NEVER), rows, _rounded(low), _rounded(high))
 
 
-def _num_shapes(groups: Mapping[str, Spread], start: float, end: float) -> int:
+def _quantiles(
+    groups: Mapping[str, Spread], joined: Band, elsewhere: np.ndarray | None
+) -> tuple[int, tuple[float, float]]:
+    """(held-out rows, ends in units of sizes) of some bands together."""
+    left = _scaled(groups, joined)
+    low, high = np.quantile(left, (TAIL, 1 - TAIL)) if len(left) else (0.0, 0.0)
+    if elsewhere is None:
+        return len(left), (low, high)
+    shapes = _num_shapes(groups, joined)
+    own, others = shapes / (shapes + SHAPES), np.quantile(elsewhere, (TAIL, 1 - TAIL))
+    return len(left), (own * low + (1 - own) * others[0], own * high + (1 - own) * others[1])
+
+
+def _scaled(groups: Mapping[str, Spread], joined: Band) -> np.ndarray:
+    """Errors of the held-out rows of some bands in units of their size in group and band."""
+    own = _own(groups)
+    each = [(s, s.held_out & band.holds(s.time_s), band) for band in _within(joined, own) for s in own]
+    return np.concatenate([s.apart[held] / _size(s, band, joined) for s, held, band in each])
+
+
+def _own(groups: Mapping[str, Spread]) -> list[Spread]:
+    """Those of the groups that count each row once: without the middles of several."""
+    return [s for name, s in groups.items() if "*" not in name]
+
+
+def _joined(own: Sequence[Spread]) -> list[Band]:
+    """The bands that have rows enough for quantiles, once neighbours are joined."""
+
+    def is_told(band: Band) -> bool:
+        return sum(int((s.held_out & band.holds(s.time_s)).sum()) for s in own) >= LEAST_ROWS
+
+    return _join(BANDS, is_told) or [ALL_TIMES]
+
+
+def _within(joined: Band, own: Sequence[Spread]) -> list[Band]:
+    """The bands inside that have rows enough of some group for a size, once neighbours are joined."""
+
+    def is_told(band: Band) -> bool:
+        return any(band.holds(s.time_s).sum() >= LEAST_OF_GROUP for s in own)
+
+    inside = [band for band in BANDS if joined.start_s <= band.start_s and band.end_s <= joined.end_s]
+    return _join(inside, is_told) or [joined]
+
+
+def _join(bands: Sequence[Band], is_told: Callable[[Band], bool]) -> list[Band]:
+    """Each band that is not told joined with the next longer one, the last with the one before; none where none is."""
+    found: list[Band] = []
+    start_s = bands[0].start_s
+    for band in bands:
+        one = band._replace(start_s=start_s)
+        if is_told(one):
+            found.append(one)
+            start_s = one.end_s
+    return [*found[:-1], found[-1]._replace(end_s=bands[-1].end_s)] if found else []
+
+
+def _num_shapes(groups: Mapping[str, Spread], band: Band) -> int:
     """Distinct shapes among the held-out rows of a band."""
-    return len(np.unique(np.concatenate([s.shape[_held(s, start, end)] for s in groups.values()])))
+    return len(np.unique(np.concatenate([s.shape[s.held_out & band.holds(s.time_s)] for s in groups.values()])))
 
 
-def _held(s: Spread, start: float, end: float) -> np.ndarray:
-    held: np.ndarray = s.held_out & (s.time_s > start) & (s.time_s <= end)
-    return held
-
-
-def _size(s: Spread, start: float, end: float) -> float:
-    """How far errors go in the band, or in all where the band has few rows."""
-    inside = (s.time_s > start) & (s.time_s <= end)
-    chosen = s.apart[inside] if inside.sum() >= LEAST_OF_GROUP else s.apart
-    return size(chosen)
+def _size(s: Spread, *bands: Band) -> float:
+    """How far errors go in the first of the bands that has rows enough of the group, or in all."""
+    for band in bands:
+        inside = band.holds(s.time_s)
+        if inside.sum() >= LEAST_OF_GROUP:
+            return size(s.apart[inside])
+    return size(s.apart)
 
 
 def size(apart: np.ndarray) -> float:

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from ...estimators.weights import Regime
-from .regimes import TAIL, Spread, regimes
+from .regimes import TAIL, Spread, regimes_of_all
 
 TAILS = (TAIL, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
 MEANT, LEAST = 0.8, 0.7  # of the rows of a case that is left out, within the intervals of the others
@@ -45,9 +45,9 @@ def unseen(part: str, cases: Sequence[Case]) -> Unseen:
     apart = [case for case in cases if not case.has_kin]
     apart = apart if len(apart) > 1 else list(cases)  # one case does not tell how cases differ
     tail = _tail(apart)
-    own = regimes(f"{part} on an unseen GPU", {"": _spread(apart)}, tail=tail)[""]
+    own = regimes_of_all(f"{part} on an unseen GPU", _spread(apart), tail)
     middle = replace(_spread(apart), apart=np.concatenate([case.middle for case in apart]))
-    of_middle = regimes(f"{part}, a kernel that nobody measured", {"": middle})[""]
+    of_middle = regimes_of_all(f"{part}, a kernel that nobody measured", middle)
     return Unseen(
         regimes={"": own, "*": tuple(_wider(a, b) for a, b in zip(of_middle, own, strict=True))},
         left_out={case.name: _score(case, _others(case, apart), tail) for case in cases},
@@ -77,7 +77,7 @@ def _others(case: Case, apart: Sequence[Case]) -> Sequence[Case]:
 
 def _inside(case: Case, others: Sequence[Case], tail: float) -> np.ndarray:
     """Which rows of a case are within the intervals that the others give."""
-    ends = regimes(case.name, {"": _spread(others)}, tail=tail)[""]
+    ends = regimes_of_all(case.name, _spread(others), tail)
     at = np.searchsorted([r.up_to_s for r in ends[:-1]], case.time_s)
     low, high = (np.array([getattr(r, end) for r in ends])[at] for end in ("low", "high"))
     inside: np.ndarray = (low <= case.apart) & (case.apart <= high)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from synperf.numeric import concatenated
-from synperf.training.learned.regimes import LEAST_ROWS, Spread, regimes, scaled_by_band, widening
+from synperf.training.learned.regimes import (
+    LEAST_OF_GROUP,
+    LEAST_ROWS,
+    Spread,
+    regimes,
+    regimes_of_all,
+    scaled_by_band,
+    widening,
+)
 
 
 def spread(size, time_s, rows=4000, seed=0):
@@ -42,10 +50,39 @@ def test_bands_are_named_and_end_where_they_say():
 
 def test_bands_of_few_rows_are_joined_and_all_rows_are_one_regime_at_worst():
     many, few = spread(0.1, 5e-6), spread(0.1, 5e-4, rows=LEAST_ROWS)
-    (one,) = regimes("fp8", {"a.x.k": Spread(**concatenated([many, few]))})["a.x.k"]
-    assert (one.rows, one.up_to_s) == (2000 + LEAST_ROWS // 2, 1e30)
+    found = regimes("fp8", {"a.x.k": Spread(**concatenated([many, few]))})["a.x.k"]
+    assert [r.rows for r in found] == [2000 + LEAST_ROWS // 2] * 2
+    assert [r.up_to_s for r in found] == [1e-5, 1e30]
     (one,) = regimes("fp8", {"a.x.k": few})["a.x.k"]
-    assert (one.name, one.rows) == ("fp8: all times", LEAST_ROWS // 2)
+    assert (one.name, one.rows) == ("fp8: above 100 us", LEAST_ROWS // 2)
+    (one,) = regimes("fp8", {"a.x.k": spread(0.1, 5e-4, rows=LEAST_OF_GROUP - 2)})["a.x.k"]
+    assert (one.name, one.rows) == ("fp8: all times", LEAST_OF_GROUP // 2 - 1)
+
+
+def test_joined_bands_share_their_quantiles_and_keep_sizes_of_their_own():
+    short, long = spread(0.2, 5e-5, rows=1200), spread(0.02, 5e-4, rows=1200, seed=1)  # 600 held-out rows of each
+    first, second = regimes("bf16", {"a.x.k": Spread(**concatenated([short, long]))})["a.x.k"]
+    assert (first.rows, second.rows) == (1200, 1200)
+    assert 9 < (first.high - first.low) / (second.high - second.low) < 11
+    assert first.high / first.low == pytest.approx(second.high / second.low, rel=1e-2)
+    assert 0.77 < inside(first, short) < 0.83
+    assert 0.77 < inside(second, long) < 0.83
+
+
+def test_a_group_without_rows_enough_in_a_band_has_its_size_of_all_that_are_joined():
+    short, long = spread(0.2, 5e-5, rows=1200), spread(0.02, 5e-4, rows=1200, seed=1)
+    some = long.take(np.arange(LEAST_OF_GROUP - 1))
+    found = regimes("bf16", {"a.x.k": Spread(**concatenated([short, long])), "b.x.k": some})
+    first, second = found["b.x.k"]
+    assert (first.low, first.high) == (second.low, second.high)
+    assert second.high < found["a.x.k"][0].high / 5
+
+
+def test_rows_whose_groups_are_not_told_apart_have_the_quantiles_of_each_band():
+    short, long = spread(0.2, 5e-6), spread(0.02, 5e-4, seed=1)
+    first, second = regimes_of_all("bf16", Spread(**concatenated([short, long])), 0.05)
+    assert 0.88 < inside(first, short) < 0.92
+    assert 0.88 < inside(second, long) < 0.92
 
 
 def test_the_middle_of_engines_counts_no_row_twice():
