@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ Grid = Mapping[str, tuple[Value, ...]]
 WARM, COLD = "warm", "cold"
 STATES = (WARM, COLD)  # of L2
 MOST_CALLS = 100_000  # of a family in a format, to choose from: each is made without data first
+MOST_TRIED = 2_000_000  # values of all fields put together, of which some are calls: a few seconds
 MOST_SHOWN = 24  # characters of a value that is refused
 FORMATS = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "float8_e4m3fn", "int8": "int8"}  # of torch
 
@@ -85,11 +86,15 @@ class Timed:
         """
         for name, values in given.items():
             self._check(name, values)
-        calls = prod(map(len, {**self.grid, **given}.values()))
+        tried = prod(map(len, {**self.grid, **given}.values()))
+        if tried > MOST_TRIED:
+            right = f"fewer values, for at most {MOST_TRIED:,}"
+            raise FieldError(f"{self.name}: the values go together in {tried:,} ways; right would be {right}")
+        calls = sum(1 for _ in islice(self._kept(given, dtype), MOST_CALLS + 1))
         if calls > MOST_CALLS:
-            right = f"fewer values, for at most {MOST_CALLS:,} calls"
-            raise FieldError(f"{self.name}: the values of all fields make {calls:,} calls; right would be {right}")
-        if next(self._kept(given, dtype), None) is None:
+            right = f"fewer values, for at most {MOST_CALLS:,}"
+            raise FieldError(f"{self.name}: the values make more than {MOST_CALLS:,} calls; right would be {right}")
+        if not calls:
             raise FieldError(f"{self.name}: no values that are given go together; right would be {self.rule}")
 
     def cases(self, given: Grid, dtype: str) -> list[Fields]:

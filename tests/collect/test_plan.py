@@ -91,6 +91,13 @@ def test_a_request_that_cannot_be_is_refused(changes, wrong):
     assert wrong in str(error.value)
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_a_family_is_planned_with_its_own_values(name, cpu):
+    plan = make_plan(request(name, minutes=0.01), cpu)
+    assert plan.cases
+    assert len(plan.cases) + sum(plan.skipped.values()) == len(families()[name].cases({}, "fp32"))
+
+
 def test_what_does_not_fit_the_memory_is_counted(cpu):
     small = with_memory(cpu, 2 * CACHE_BYTES + 3 * 4 * (64 * 64 * 3))
     plan = make_plan(request("gemm", "m=64", "n=64,65", "k=64"), small)
@@ -120,7 +127,11 @@ def test_what_takes_longer_than_the_minutes_is_never_tried(cpu, monkeypatch):
         (("gemm", f"m=1{'0' * 4000}"), "gemm: m must be a whole number from 1 to 2147483647, got '1"),
         (
             ("gemm", f"m={','.join(map(str, range(1, 1001)))}"),
-            "gemm: the values of all fields make 144,000 calls; right would be fewer values, for at most 100,000 calls",
+            "gemm: the values make more than 100,000 calls; right would be fewer values, for at most 100,000",
+        ),
+        (
+            ("gemm", *(f"{name}={','.join(map(str, range(1, 200)))}" for name in "mnk")),
+            "gemm: the values go together in 7,880,599 ways; right would be fewer values, for at most 2,000,000",
         ),
     ],
 )
