@@ -53,6 +53,17 @@ def collect(out: Path, request: Request | None, at: Device, told: Told | None = 
     return done
 
 
+def begun_on(out: Path) -> str:
+    """cpu or cuda: what the collection at a path was begun on.
+
+    Raises:
+        FileFormatError: what is there is damaged.
+    """
+    beside = journal_of(out)
+    plan = Journal.read(beside).plan if beside.exists() else table.about(out).plan
+    return plan.request.device
+
+
 def _opened(beside: Path, request: Request | None, at: Device) -> Journal:
     """The journal to go on with: that which is there, or a new one with a new plan."""
     if beside.exists():

@@ -57,7 +57,7 @@ def test_rows_of_this_cpu_calibrate_it_and_lower_the_held_out_error(tmp_path, my
     seen = invoke("collect", *GEMMS, "softmax", "rows=1", "dim=64", *CPU, "--out", str(out))
     assert (seen.code, seen.out) == (0, "")
     assert "50 rows of" in seen.err
-    again = invoke("collect", "--resume", *CPU, "--out", str(out), "--json")
+    again = invoke("collect", "--resume", "--out", str(out), "--json")  # the plan says that it is of a CPU
     assert json.loads(again.out)["rows"] == 50
     options = (str(out), "--family", "gemm", "--gpu", str(my_cpu), "--out", str(tmp_path / "cpu.json"), "--json")
     found = invoke("calibrate", *options)
@@ -93,7 +93,7 @@ def test_ctrl_c_in_the_midst_of_a_plan_keeps_what_is_measured_and_resume_goes_on
     early = pl.read_parquet(out)
     assert 2 <= early.height < 8
     torch.set_num_threads(1)
-    seen = invoke("collect", "--resume", *CPU, "--out", str(out))
+    seen = invoke("collect", "--resume", "--out", str(out))
     assert (seen.code, seen.out) == (0, "")
     rows = pl.read_parquet(out)
     assert sorted(rows["rows"]) == [1, 2, 3, 4, 5, 6, 7, 8]

@@ -37,7 +37,7 @@ def collect(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the rows, as .parquet")] = None,
     minutes: Annotated[float, typer.Option(metavar="NUMBER", help="about how long all may take")] = 10.0,
     device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="cuda (ROCm too), cuda:1 or cpu; else the first GPU")
+        str | None, typer.Option(metavar="NAME", help="cuda (ROCm too), cuda:1 or cpu; else that of the plan, or the first GPU")
     ] = None,
     dtype: Annotated[
         list[str] | None,
@@ -58,16 +58,17 @@ def collect(
         raise FieldError(f"family: none given; right would be a family such as gemm{beside}")
     if out is None and not dry_run:
         raise FieldError("out: none given; right would be --out rows.parquet")
+    if out is not None:
+        require_out(out)
+    if resume and out is not None:
+        require_begun(out)
+        device = _module("run").begun_on(out) if device is None else device
     kind, request = parse_device(device)[0], None
     if families:
         request = Request(
             families=parse_families(families), minutes=minutes, seed=seed, device=kind,
             dtypes=tuple(dict.fromkeys(dtype or (DEFAULT_FORMAT[kind],))), l2=tuple(dict.fromkeys(l2 or STATES)),
         )  # fmt: skip
-    if out is not None:
-        require_out(out)
-    if resume and out is not None:
-        require_begun(out)
     at = _module("device").device(device)
     if dry_run or out is None:
         plan = _module("plan").make_plan(request, at)
