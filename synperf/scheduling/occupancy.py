@@ -17,6 +17,7 @@ from ..hardware import GPU
 from ..hardware.capability import ComputeCapability
 from ..numeric import Number, is_array, maximum, where
 
+NAMES = ("threads", "registers", "shared_bytes")  # of a CTA, of a thread of it, of a CTA
 _CHECKED_PARTITIONS = 4  # a launch is checked as if every SM had four sub-partitions; those of 6.0 have two
 _MOST = (
     2**30
@@ -46,27 +47,31 @@ class Occupancies:
 
 
 @lru_cache(maxsize=4096)
-def occupancy(gpu: GPU, threads: int, registers: int, shared_bytes: int) -> Occupancy:
+def occupancy(
+    gpu: GPU, threads: int, registers: int, shared_bytes: int, names: tuple[str, str, str] = NAMES
+) -> Occupancy:
     """Occupancy of CTAs of `threads` threads, `registers` per thread and `shared_bytes` (static and dynamic).
 
-    A CTA that cannot launch at all has `ctas_per_sm` 0.
+    A CTA that cannot launch at all has `ctas_per_sm` 0. `names` are what the caller calls the three.
 
     Raises:
         FieldError: more threads, registers or shared memory than any CTA may have.
     """
-    _check("shared_bytes", shared_bytes, 0, gpu.shared_bytes_per_cta)
-    return resident(gpu.sm, threads, registers, shared_bytes)
+    _check(names[2], shared_bytes, 0, gpu.shared_bytes_per_cta)
+    return resident(gpu.sm, threads, registers, shared_bytes, names)
 
 
-def resident(sm: ComputeCapability, threads: int, registers: int, shared_bytes: int) -> Occupancy:
+def resident(
+    sm: ComputeCapability, threads: int, registers: int, shared_bytes: int, names: tuple[str, str, str] = NAMES
+) -> Occupancy:
     """As `occupancy`, of an SM of any description; more shared memory than a CTA may have is one that cannot launch.
 
     Raises:
         FieldError: more threads or registers than any CTA may have.
     """
-    _check("threads", threads, 1, sm.max_threads_per_cta)
-    _check("registers", registers, 0, sm.max_registers_per_thread)
-    _check("shared_bytes", shared_bytes, 0)
+    _check(names[0], threads, 1, sm.max_threads_per_cta)
+    _check(names[1], registers, 0, sm.max_registers_per_thread)
+    _check(names[2], shared_bytes, 0)
     limits: dict[str, int] = _limits(sm, threads, registers, shared_bytes)
     ctas, warps = min(limits.values()), warps_of(sm, threads)
     taken = _taken(sm, registers, shared_bytes)
@@ -85,11 +90,11 @@ def occupancies(sm: ComputeCapability, threads: Number, registers: Number, share
     Raises:
         FieldError: as `resident`, naming the first place; arrays of other lengths.
     """
-    given = {"threads": threads, "registers": registers, "shared_bytes": shared_bytes}
+    given = dict(zip(NAMES, (threads, registers, shared_bytes), strict=True))
     columns = _columns({name: np.atleast_1d(np.asarray(value)) for name, value in given.items()})
-    _check_column("threads", columns[0], 1, sm.max_threads_per_cta)
-    _check_column("registers", columns[1], 0, sm.max_registers_per_thread)
-    _check_column("shared_bytes", columns[2], 0)
+    _check_column(NAMES[0], columns[0], 1, sm.max_threads_per_cta)
+    _check_column(NAMES[1], columns[1], 0, sm.max_registers_per_thread)
+    _check_column(NAMES[2], columns[2], 0)
     limits = _limits(sm, *columns)
     ctas = np.minimum.reduce(list(limits.values()))
     warps = ctas * warps_of(sm, columns[0])
@@ -175,7 +180,7 @@ def _up(value: Number, unit: int) -> Number:
 def _check(name: str, value: int, least: int, most: int | None = None) -> None:
     if value < least or (most is not None and value > most):
         up_to = "or more" if most is None else f"to {most}"
-        raise FieldError(f"{name} must be from {least} {up_to} per CTA on this GPU, got {value}")
+        raise FieldError(f"{name} must be from {least} {up_to} on this GPU, got {value}")
 
 
 def _check_column(name: str, values: np.ndarray, least: int, most: int | None = None) -> None:
@@ -183,7 +188,7 @@ def _check_column(name: str, values: np.ndarray, least: int, most: int | None = 
     if bad.any():
         at = int(np.argmax(bad))
         up_to = "or more" if most is None else f"to {most}"
-        raise FieldError(f"{name} must be from {least} {up_to} per CTA, got {values[at]} at index {at}")
+        raise FieldError(f"{name} must be from {least} {up_to}, got {values[at]} at index {at}")
 
 
 def _columns(given: Mapping[str, np.ndarray]) -> list[np.ndarray]:

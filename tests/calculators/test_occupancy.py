@@ -220,7 +220,7 @@ def test_arrays_of_other_lengths_are_refused():
     sm = capability("8.0")
     with pytest.raises(FieldError, match="registers has 3 values, but threads has 2"):
         occupancies(sm, np.array([32, 64]), np.array([1, 2, 3]), 0)
-    with pytest.raises(FieldError, match="threads must be from 1 to 1024 per CTA, got 2048 at index 1"):
+    with pytest.raises(FieldError, match="threads must be from 1 to 1024, got 2048 at index 1"):
         occupancies(sm, np.array([32, 2048]), 32, 0)
     with pytest.raises(FieldError, match="registers must be whole numbers"):
         occupancies(sm, 32, np.array([1.5]), 0)

@@ -22,6 +22,7 @@ from .tasks import BUSIEST, COUNT, CTA, WORK, Columns, all_of
 from .work import COMPULSORY_BYTES, DECOMPOSE, FLOP, Work
 
 SOFTWARE = "SW"
+_CTA_NAMES = ("threads_per_cta", "registers_per_thread", "shared_bytes_per_cta")  # of `CTA`, in its order
 _ROUNDING = 1 + 1e-9
 _HELD = 2  # answers of `decompose` that are kept: for the GPU that is asked about, and for the one of useful work
 
@@ -159,7 +160,7 @@ class Functions:
 
 @lru_cache(maxsize=256)
 def _held(gpu: GPU, threads: int, registers: int, shared_bytes: int) -> Occupancy:
-    return occupancy(gpu, threads, registers, shared_bytes)
+    return occupancy(gpu, threads, registers, shared_bytes, _CTA_NAMES)
 
 
 @lru_cache(maxsize=32)
