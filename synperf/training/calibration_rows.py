@@ -45,11 +45,7 @@ def usable(rows: Rows, gpu: GPU, weights: Weights | None, seed: int) -> Usable:
     Raises:
         FieldError: too few, of another GPU, or most of them impossible.
     """
-    others = sorted(set(rows.gpu.astype(str).tolist()) - {gpu.key})
-    if others:
-        raise FieldError(
-            f"gpu: the rows are of {', '.join(others)}, not of {gpu.key}; right would be --gpu {others[0]}"
-        )
+    rows = _of(gpu, rows)
     own = rows.take(~rows.is_test & ~rows.biased)
     _require_enough(rows, len(own), 0)
     time_s, floor_s = estimates(own, gpu, weights)
@@ -63,6 +59,20 @@ def usable(rows: Rows, gpu: GPU, weights: Weights | None, seed: int) -> Usable:
         *_named(own, time_s, wild, "far from the rest of its kernel beside its estimate, {}"),
     )
     return Usable(rows=_drawn(own.take(~below & ~wild), seed), set_aside=aside)
+
+
+def _of(gpu: GPU, rows: Rows) -> Rows:
+    """The rows of the GPU; those of others beside them are left out.
+
+    Raises:
+        FieldError: there are none; the message names the GPUs whose rows there are.
+    """
+    own = rows.take(rows.gpu == gpu.key)
+    if len(own):
+        return own
+    others = sorted(set(rows.gpu.astype(str).tolist()))
+    right = "--gpu " + others[0] if len(others) == 1 else "--gpu with one of these"
+    raise FieldError(f"gpu: the rows are of {', '.join(others)}, not of {gpu.key}; right would be {right}")
 
 
 def pools(rows: Rows) -> dict[str, np.ndarray]:

@@ -147,6 +147,16 @@ def test_rows_of_another_gpu_are_refused():
         fit(replace(rows(20), gpu=np.full(20, "l40s", dtype=object)))
 
 
+def test_of_rows_of_several_gpus_those_of_the_gpu_are_taken():
+    own, others = rows(40, factor=by_m), np.repeat(["a100_sxm", "l40s"], 20).astype(object)
+    other = replace(rows(40, seed=1), gpu=others)
+    assert render(fit(Rows.join([other, own])).file) == render(fit(own).file)
+    with pytest.raises(FieldError, match=r"are of a100_sxm, l40s, not of h100_sxm; right would be --gpu with one of"):
+        fit(other)
+    with pytest.raises(FieldError, match=r"^rows: 40 of 40 are biased"):
+        fit(Rows.join([other, replace(own, biased=np.ones(40, dtype=bool))]))
+
+
 def test_intervals_hold_eighty_per_cent_of_new_rows():
     found, new = fit(rows(200, factor=by_m, noise=0.15)), rows(1000, seed=1, factor=by_m, noise=0.15)
     one = calibrated.estimate(family("gemm"), new.call(), H100, found.file, WEIGHTS)

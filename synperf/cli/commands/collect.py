@@ -37,7 +37,8 @@ def collect(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="where to write the rows, as .parquet")] = None,
     minutes: Annotated[float, typer.Option(metavar="NUMBER", help="about how long all may take")] = 10.0,
     device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="cuda (ROCm too), cuda:1 or cpu; else that of the plan, or the first GPU")
+        str | None,
+        typer.Option(metavar="NAME", help="cuda (ROCm too), cuda:1 or cpu; else that of the plan, or the first GPU"),
     ] = None,
     dtype: Annotated[
         list[str] | None,
