@@ -8,7 +8,7 @@ Source: SynPerf, arXiv 2601.14910, section on the feature analyser.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -142,6 +142,12 @@ def seen_l2_s(f: Features) -> Number:
     """Seconds of the busiest SM's L2 as networks were shown them when they were trained."""
     waits_s = f.groups.seen_waits_s
     return f.busiest_s["l2"] if waits_s is None else maximum(_drawn_s(f.groups, f.load, f.gpu), waits_s)
+
+
+def working(f: Features) -> Features:
+    """The features without what a launch of one short task waits too: what is left grows with the call."""
+    l2_s = maximum(_drawn_s(f.groups, f.load, f.gpu), f.groups.waits_s - f.groups.least_waits_s)
+    return f if f.groups.then is not None else replace(f, busiest_s={**f.busiest_s, "l2": l2_s})
 
 
 def _drawn_s(groups: TaskGroups, load: Load, gpu: GPU) -> Number:

@@ -112,6 +112,7 @@ def tasks(w: Work, k: Style, gpu: GPU) -> TaskGroups:
         ctas_per_sm=s.ctas_per_sm,
         sm_max_tasks=busiest / mean,
         waits_s=waits_s,
+        least_waits_s=_least_waits_s(w, k, gpu),
         seen_waits_s=_waits_s(w, k, s, gpu, _held(s, gpu)) if k.grid else waits_s,
     )
 
@@ -155,6 +156,15 @@ def _waits_s(w: Work, k: Style, s: Split, gpu: GPU, ctas: Number) -> Number:
     loads = ceil_div(s.rows * s.values * w.value_in, at_once) * _passes(w, k)
     clk = clocks()
     latency = clk.l2 + missed(w, gpu) * (clk.dram - clk.l2)
-    one = loads * latency + (w.reductions + k.reductions) * clk.reduction
+    one = loads * latency + _reduction_clocks(w, k)
     rounds = ceil_div(ceil_div(s.tasks, gpu.num_sms), s.ctas_per_sm)
     return maximum(rounds * one, ctas * clk.cta) / gpu.clock_hz
+
+
+def _least_waits_s(w: Work, k: Style, gpu: GPU) -> Number:
+    """Seconds that even one short task waits: for a load in every pass, and for its reductions."""
+    return (_passes(w, k) * clocks().l2 + _reduction_clocks(w, k)) / gpu.clock_hz
+
+
+def _reduction_clocks(w: Work, k: Style) -> Number:
+    return (w.reductions + k.reductions) * clocks().reduction

@@ -28,6 +28,7 @@ class TaskGroups:
     before_s: Number = 0.0  # a pass that prepares operands, where `fill_s` is given
     fill_s: Number = None  # what the tasks of the busiest SM wait for their first data and for their last store
     waits_s: Number = 0.0  # of the busiest SM, where each load waits for the one before: its L2 is not faster
+    least_waits_s: Number = 0.0  # of these, what a launch of one short task waits too
     seen_waits_s: Number = None  # what networks were shown in its place when they were trained; None: the same
     sm_max_tasks: Number = None  # of the busiest SM, where tasks are unequal and the work above is that of the mean one
     call: Number = None

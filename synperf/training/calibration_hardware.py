@@ -15,12 +15,13 @@ from types import MappingProxyType
 import numpy as np
 
 from ..estimators.analytical import slowest
-from ..features import features
+from ..features import features, working
 from ..hardware import GPU, Calibration, DType
 from ..hardware.launch import PLAIN, floor_key, launch_floor
 from ..kernels import family
 from ..measurements import Rows
 from ..numeric import concatenated
+from ..units import format_time
 from .hardware_fits import EXTENTS, FAR_FROM_RIDGE, LARGE_EXTENT, LITTLE_WORK_S, NO_L2_SHARE, TIMES_L2
 
 LEAST_SHARE_ROWS = 4  # fewer have seldom one that comes near the rate
@@ -36,6 +37,7 @@ class _Sample:
 
     time_s: np.ndarray
     slowest_s: np.ndarray
+    work_s: np.ndarray  # as `slowest_s`, without what the shortest launch waits too
     launch_s: np.ndarray
     math_s: np.ndarray  # at published rates
     dram_s: np.ndarray
@@ -82,12 +84,13 @@ def _floors(rows: Rows, gpu: GPU) -> tuple[dict[str, float], dict[str, str]]:
     rest: dict[str, list[np.ndarray]] = {}
     for part in _parts(rows):
         sample, kernel, dtype = _sample(part, gpu), part.kernel[0], part.fields["dtype"][0]
-        little = sample.take(sample.slowest_s < LITTLE_WORK_S)
+        little = sample.take(sample.work_s < LITTLE_WORK_S)
         rest.setdefault(floor_key(rows.family[0], kernel, dtype), []).append(little.time_s - little.slowest_s)
     floors, said = {}, {}
     for key, values in rest.items():
         left = np.concatenate(values)
-        said[key] = f"needs {LEAST_FLOOR_ROWS} rows with next to no work, has {len(left)}"
+        little = f"next to no work (under {format_time(LITTLE_WORK_S)} of it)"
+        said[key] = f"needs {LEAST_FLOOR_ROWS} rows with {little}, has {len(left)}"
         if len(left) >= LEAST_FLOOR_ROWS:
             floors[key] = round(max(float(np.median(left)), 1e-7), 9)
             said[key] = f"median of {len(left)} rows"
@@ -123,6 +126,7 @@ def _sample(rows: Rows, gpu: GPU) -> _Sample:
     return _Sample(
         time_s=rows.time_s,
         slowest_s=slowest(f, 0.0)[1],
+        work_s=slowest(working(f), 0.0)[1],
         launch_s=np.full(len(rows), launch_floor(gpu, kind.name, call.kernel, call.dtype, kind.launches_like)[0]),
         math_s=f.flop / gpu.peak_flop_per_s(kind.math(call)),
         dram_s=f.compulsory_bytes / gpu.dram_bytes_per_s,

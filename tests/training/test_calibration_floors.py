@@ -5,11 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from synperf import hardware
 from synperf.errors import UnsupportedError
 from synperf.estimators import analytical, calibrated
-from synperf.kernels import family
-from synperf.measurements import Rows
+from synperf.estimators.analytical import slowest
+from synperf.features import features, working
+from synperf.kernels import families, family
+from synperf.measurements import Rows, read_file
 from synperf.training.calibrate import fit_calibration
+from synperf.training.hardware_fits import LITTLE_WORK_S
 
 from .calibration_rows import H100, WEIGHTS, blank, rows
 
@@ -37,7 +41,8 @@ def test_beside_rows_with_weights_a_format_without_says_that_nothing_was_done():
     one = found.kernels["vllm.cublas.fp32"]
     assert one.method == "zero-shot"
     assert one.why == (
-        "no weights, so a launch floor is all that rows can correct; it needs 3 rows with next to no work, has 0"
+        "no weights, so a launch floor is all that rows can correct; "
+        "it needs 3 rows with next to no work (under 300 ns of it), has 0"
     )
     assert one.before == one.after
     assert found.kernels["vllm.cublas.bf16"].method != "zero-shot"
@@ -58,3 +63,29 @@ def test_a_launch_floor_is_taken_where_it_is_surely_better_and_changes_no_other_
     call = GEMM.call_type(m=8, n=64, k=64, dtype="fp32", engine="vllm", kernel="cublas")
     said = calibrated.estimate(GEMM, call, H100, found, WEIGHTS).assumptions[-1]
     assert said.endswith(": launch floor 8.92 µs; from 30 rows of cublas fp32 in vllm")
+
+
+@pytest.mark.parametrize("name", ["copy", "layernorm", "reduction", "rmsnorm", "silu_mul", "softmax"])
+@pytest.mark.parametrize("gpu", ["a100_sxm", "h100_sxm"])
+def test_what_a_launch_of_one_short_row_waits_is_not_work(gpu, name, tmp_path):
+    one, kind = hardware.gpu(gpu), family(name)
+    shapes = [(rows, dim) for rows in (1, 2, 4, 8, 16, 32) for dim in (8, 32, 128)]
+    lines = ["family,rows,dim,dtype,time_us"]
+    for rows, dim in shapes:
+        found = analytical.estimate(kind, kind.call_type(rows=rows, dim=dim), one)
+        lines.append(f"{name},{rows},{dim},bf16,{1e6 * found.time_s + 2.0}")
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    (own,) = fit_calibration(read_file(tmp_path / "rows.csv", name, gpu=one), one).file.kernels.values()
+    assert own.method == "launch floor"
+    assert "is the median of 18 rows" in own.why
+
+
+MEMORY_BOUND = [kind for kind in families().values() if kind.is_memory_bound]
+
+
+@pytest.mark.parametrize("kind", MEMORY_BOUND, ids=lambda kind: kind.name)
+def test_the_shortest_call_of_every_memory_bound_family_has_next_to_no_work_on_every_gpu(kind):
+    least = dict.fromkeys(("rows", "elements"), 1) | dict.fromkeys(("dim", "vocab"), 8)
+    call = replace(kind.example, **{name: size for name, size in least.items() if hasattr(kind.example, name)})
+    for gpu in hardware.gpus():
+        assert slowest(working(features(kind, call, gpu)), 0.0)[1] < LITTLE_WORK_S
