@@ -69,11 +69,11 @@ def test_a_launch_floor_is_taken_where_it_is_surely_better_and_changes_no_other_
 @pytest.mark.parametrize("gpu", ["a100_sxm", "h100_sxm"])
 def test_what_a_launch_of_one_short_row_waits_is_not_work(gpu, name, tmp_path):
     one, kind = hardware.gpu(gpu), family(name)
-    shapes = [(rows, dim) for rows in (1, 2, 4, 8, 16, 32) for dim in (8, 32, 128)]
+    calls = [kind.call_type(rows=many, dim=dim) for many in (1, 2, 4, 8, 16, 32) for dim in (8, 32, 128)]
     lines = ["family,rows,dim,dtype,time_us"]
-    for rows, dim in shapes:
-        found = analytical.estimate(kind, kind.call_type(rows=rows, dim=dim), one)
-        lines.append(f"{name},{rows},{dim},bf16,{1e6 * found.time_s + 2.0}")
+    for call in calls:
+        time_s = analytical.estimate(kind, call, one).time_s
+        lines.append(f"{name},{call.rows},{call.dim},bf16,{1e6 * time_s + 2.0}")
     (tmp_path / "rows.csv").write_text("\n".join(lines))
     (own,) = fit_calibration(read_file(tmp_path / "rows.csv", name, gpu=one), one).file.kernels.values()
     assert own.method == "launch floor"
