@@ -89,8 +89,8 @@ def _floors(rows: Rows, gpu: GPU) -> tuple[dict[str, float], dict[str, str]]:
     floors, said = {}, {}
     for key, values in rest.items():
         left = np.concatenate(values)
-        little = f"next to no work (under {format_time(LITTLE_WORK_S)} of it)"
-        said[key] = f"needs {LEAST_FLOOR_ROWS} rows with {little}, has {len(left)}"
+        few = f"next to no work (under {format_time(LITTLE_WORK_S)} of it)"
+        said[key] = f"needs {LEAST_FLOOR_ROWS} rows with {few}, has {len(left)}"
         if len(left) >= LEAST_FLOOR_ROWS:
             floors[key] = round(max(float(np.median(left)), 1e-7), 9)
             said[key] = f"median of {len(left)} rows"
