@@ -60,6 +60,11 @@ def _every_size(call: Any) -> tuple[str, ...]:  # noqa: ARG001
     return ()
 
 
+def _no_kernel(engine: str | None, labels: Mapping[str, Any]) -> str | None:  # noqa: ARG001
+    """Kernels are by format and GPU alone."""
+    return None
+
+
 def _own_format(call: Any) -> DType:
     dtype: DType = call.dtype
     return dtype
@@ -97,6 +102,7 @@ class KernelFamily:
     )
     l2_saves: float = 1.0  # compulsory bytes for each that L2 holds: 2 where one is changed in place, read and written
     launches_like: str = ""  # the family whose launch floors stand in where there is none of its own
+    default_kernel: Callable[[str | None, Mapping[str, Any]], str | None] = _no_kernel  # of an engine, by labels
     is_memory_bound: bool = False  # the roof is the slowest of all pipes, memory included; no tile is padded
     digest: str = ""  # of the file of a family of the user's own, whose weights and calibrations are of that file
 

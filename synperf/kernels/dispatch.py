@@ -112,7 +112,7 @@ def _given(family: str, kernel: str, dtype: DType, compute_capability: str) -> s
         UnsupportedError: it does not run on GPUs of that maker, or is not for the format.
     """
     right = _kernels_of(family, dtype, compute_capability)
-    name = canonical(family, kernel, dtype, right)
+    name = canonical(family, kernel, dtype, right, compute_capability)
     _require_runs(family, name, compute_capability, right)
     formats = formats_of(family, name)
     if formats and dtype not in formats:
@@ -210,7 +210,9 @@ def timed(engine: str, dtype: DType) -> Timed:
     return Timed(1, False)
 
 
-def canonical(family: str, kernel: str, dtype: DType, right: Sequence[str] = ()) -> str:
+def canonical(
+    family: str, kernel: str, dtype: DType, right: Sequence[str] = (), compute_capability: str | None = None
+) -> str:
     """The canonical name of `kernel`, itself canonical or a measured table's own `kernel_source`.
 
     A refusal lists those that would be `right`, else all.
@@ -220,7 +222,7 @@ def canonical(family: str, kernel: str, dtype: DType, right: Sequence[str] = ())
     """
     if kernel in _canonical_names(family):
         return kernel
-    found = from_source(family, kernel, dtype)
+    found = from_source(family, kernel, dtype, compute_capability)
     if found is None:
         raise FieldError(
             f"kernel: {UnknownNameError.among(f'{family} kernel', kernel, right or _canonical_names(family))}"
@@ -236,11 +238,12 @@ def formats_of(family: str, kernel: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def from_source(family: str, kernel_source: str, dtype: DType) -> str | None:
-    """Canonical name of a table's `kernel_source` for this format, or None where nothing matches."""
+def from_source(family: str, kernel_source: str, dtype: DType, compute_capability: str | None = None) -> str | None:
+    """Canonical name of a table's `kernel_source` for this format on the GPU, or None where nothing matches."""
     for rule in _sources().get(family, []):
         names = [name.lower() for name in rule["kernel_source"]]
-        if kernel_source.lower() in names and dtype in rule.get("dtype", [dtype]):
+        is_there = compute_capability in rule.get("cc", [compute_capability])
+        if kernel_source.lower() in names and dtype in rule.get("dtype", [dtype]) and is_there:
             return str(rule["kernel"])
     return None
 

@@ -12,7 +12,7 @@ from ..hardware import GPU, DType
 from ..numeric import Number, ceil_div, maximum, minimum
 from ..scheduling import TaskGroups, occupancy
 from .base import KernelFamily, Launch
-from .linear_attention_call import LinearAttention
+from .linear_attention_call import LinearAttention, default_kernel
 from .linear_attention_inputs import STEPPED, TOKENS, inputs
 from .linear_attention_traits import Style, style
 from .linear_attention_work import (
@@ -185,6 +185,7 @@ FAMILY = KernelFamily(
     stepped=STEPPED,
     shape=("batch", "seq_len", "heads", "head_dim", "state_dim", "groups"),
     variant=variant,
+    default_kernel=lambda engine, labels: default_kernel(engine, labels["variant"], labels["phase"]),
     math=math,
     summary="Mamba-2, gated delta net, Kimi delta attention: scan of prompts, recurrent step, short convolution",
 )

@@ -12,7 +12,7 @@ from ..hardware import DType
 from ..numeric import Number
 from .base import Call
 from .fields import refuse, same_length, set_dtype, set_names, set_numbers
-from .linear_attention_traits import convolves, decode_kernel, phase_of, prefill_kernels
+from .linear_attention_traits import convolves, decode_kernel, phase_of, prefill_kernels, variants_of
 
 VARIANTS = ("mamba2", "gdn", "kda")
 PHASES = ("prefill", "decode")
@@ -63,7 +63,7 @@ class LinearAttention(Call):
             raise FieldError(f"dtype must be one of {', '.join(_FORMATS)}, got {self.dtype}")
         set_names(self)
         if self.kernel is None:
-            put(self, "kernel", decode_kernel(self.engine) if self.phase == "decode" else prefill_kernel(self))
+            put(self, "kernel", default_kernel(self.engine, self.variant, self.phase))
         same_length(self, (*_SIZES, "groups", "chunk", "taps"))
         _check(self)
 
@@ -83,9 +83,9 @@ class LinearAttention(Call):
         return 1.0 * self.heads * self.head_dim + 2.0 * self.groups * self.state_dim
 
 
-def prefill_kernel(p: LinearAttention) -> str | None:
-    """The kernel that the engine runs over prompts of the variant; None where that is by format and GPU."""
-    return prefill_kernels(p.variant).get(p.engine or "else")
+def default_kernel(engine: str | None, variant: str, phase: str) -> str | None:
+    """The kernel that the engine runs in a phase of the variant; None where that is by format and GPU."""
+    return decode_kernel(engine) if phase == "decode" else prefill_kernels(variant).get(engine or "else")
 
 
 def _one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
@@ -107,3 +107,6 @@ def _check(p: LinearAttention) -> None:
     own = phase_of(p.kernel)
     if own and own != p.phase:
         raise FieldError(f"kernel: {p.kernel} is one of {own}, and phase is {p.phase}")
+    known = variants_of(p.kernel)
+    if known and p.variant not in known:
+        raise FieldError(f"kernel: {p.kernel} is one of {' and '.join(known)}, and variant is {p.variant}")

@@ -256,6 +256,7 @@ def _label(cells: dict[str, str], kind: KernelFamily, given: Given, source: str)
     names = [name_of(name, text) if text else None for name, text in zip(("engine", "kernel"), asked, strict=True)]
     if names == [None, None] and not kind.is_own:
         names[0] = measured_engine(kind.name, dtype, gpu.compute_capability)
+    names[1] = names[1] or kind.default_kernel(names[0], own)
     engine, kernel = resolve(kind.name, dtype, gpu.compute_capability, *names)
     version, kernel_source = cells["version"] or UNKNOWN, asked[1] or kernel
     values = [str(value) if isinstance(value, str) else value for value in own.values()]

@@ -14,19 +14,22 @@ from . import laws
 NUMBERS = ("batch", "seq_len", "heads", "head_dim", "state_dim", "groups", "chunk", "taps")
 GPUS = [key for key in keys() if synperf.DType.FP16 in synperf.gpu(key).dtypes()]
 
+HOPPER_ON = ("9.0", "10.0", "10.3", "12.0")
+
 
 @st.composite
 def calls(draw):
     """A GPU and a call of any phase, variant and kernel."""
     phase, groups = draw(st.sampled_from(["prefill", "decode"])), draw(st.integers(1, 16))
-    kernels = {
-        "prefill": ["chunked", "flashinfer", "flashkda", "causal_conv1d_qkv3", None],
-        "decode": ["recurrent", "recurrent_packed", "kda_fused", None],
-    }
+    variant = draw(st.sampled_from(["mamba2", "gdn", "kda"]))
     gpu = synperf.gpu(draw(st.sampled_from(GPUS)))
+    kernels = {"prefill": ["chunked", None], "decode": ["recurrent", "recurrent_packed", None]}
+    if variant == "kda":
+        kernels["prefill"] += ["causal_conv1d_qkv3", *(["flashkda"] if gpu.compute_capability in HOPPER_ON else [])]
+        kernels["decode"] += ["kda_fused"]
     named = [*kernels[phase], "causal_conv1d"] if gpu.maker == "nvidia" else [None]
     return gpu, LinearAttention(
-        variant=draw(st.sampled_from(["mamba2", "gdn", "kda"])),
+        variant=variant,
         batch=draw(st.integers(1, 2000)),
         seq_len=1 if phase == "decode" else draw(st.integers(1, 40_000)),
         heads=groups * draw(st.integers(1, 8)),

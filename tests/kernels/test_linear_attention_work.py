@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import synperf
-from synperf import FieldError, LinearAttention
+from synperf import FieldError, LinearAttention, UnsupportedError
 from synperf.features import features
 from synperf.kernels.linear_attention import FAMILY
 from synperf.kernels.linear_attention_work import between_bytes
@@ -25,6 +25,14 @@ BAD = [
     ({"chunk": 0}, "chunk must be a whole number from 1 to 2147483647, got 0"),
     ({"dtype": "fp8"}, "dtype must be one of fp16, bf16, got fp8"),
     ({"kernel": "recurrent"}, "kernel: recurrent is one of decode, and phase is prefill"),
+    ({"kernel": "flashkda"}, "kernel: flashkda is one of kda, and variant is gdn"),
+    ({"kernel": "flashkda_fwd"}, "kernel: flashkda_fwd is one of kda, and variant is gdn"),
+    ({"kernel": "causal_conv1d_qkv3"}, "kernel: causal_conv1d_qkv3 is one of kda, and variant is gdn"),
+    ({"kernel": "flashinfer", "variant": "mamba2"}, "kernel: flashinfer is one of gdn, and variant is mamba2"),
+    (
+        {"kernel": "kda_fused", "phase": "decode", "seq_len": 1, "variant": "mamba2"},
+        "kernel: kda_fused is one of kda, and variant is mamba2",
+    ),
     ({"state_dim": None}, "linear_attention: missing state_dim"),
     ({"kv_heads": 2}, "linear_attention: no field named 'kv_heads'"),
 ]
@@ -82,7 +90,7 @@ def test_bytes_are_those_of_tokens_and_states():
 
 
 def test_a_chain_of_launches_hands_on_through_memory():
-    gpu = synperf.gpu("l40s")
+    gpu = synperf.gpu("h100_sxm")
     long = replace(SCAN, batch=64, seq_len=8192, engine="sglang")
     chained, fused = features(FAMILY, long, gpu), features(FAMILY, replace(long, kernel="flashinfer"), gpu)
     assert chained.dram_bytes - fused.dram_bytes == between_bytes(long, long.tokens)
@@ -119,6 +127,36 @@ def test_kda_has_a_gate_for_each_row_of_the_state_and_the_flop_of_the_delta_rule
 def test_prompts_of_kda_run_in_kernels_of_their_own(engine, kernel):
     call = LinearAttention(**GIVEN | {"variant": "kda"}, engine=engine)
     assert synperf.predict(call, "h100_sxm", origin="analytical").kernel == kernel
+
+
+@pytest.mark.parametrize(
+    ("variant", "gpu", "kernel"),
+    [
+        ("kda", "a100_sxm", "chunked"),
+        ("kda", "l40s", "chunked"),
+        ("kda", "rtx_pro_6000_server", "flashkda"),
+        ("kda", "mi300x", "plain"),
+        ("mamba2", "h100_sxm", "chunked"),
+        ("mamba2", "mi300x", "plain"),
+        ("gdn", "h100_sxm", "flashinfer"),
+    ],
+)
+def test_the_kernel_of_prompts_is_one_of_the_variant_that_the_gpu_has(variant, gpu, kernel):
+    assert synperf.predict(LinearAttention(**GIVEN | {"variant": variant}), gpu).kernel == kernel
+
+
+@pytest.mark.parametrize(("variant", "kernel"), [("kda", "flashkda"), ("gdn", "flashinfer")])
+def test_a_kernel_that_is_not_built_for_the_gpu_is_refused(variant, kernel):
+    for origin in (None, "analytical"):
+        with pytest.raises(UnsupportedError, match=f"^kernel: {kernel} is not built for A100 .*or kernel=chunked$"):
+            synperf.predict(LinearAttention(**GIVEN | {"variant": variant}, kernel=kernel), "a100_sxm", origin=origin)
+
+
+def test_the_names_of_tables_mean_the_kernel_in_every_respect():
+    one, same = (replace(SCAN, kernel=name) for name in ("causal_conv1d", "causal_conv1d_fn"))
+    assert FAMILY.flop(one) == FAMILY.flop(same)
+    with pytest.raises(FieldError, match="is one of decode, and phase is prefill"):
+        replace(SCAN, kernel="fused_recurrent_gated_delta_rule")
 
 
 def test_three_convolutions_have_three_launches():

@@ -63,6 +63,23 @@ def test_engine_and_kernel_follow_from_the_format_as_predict_has_it(tmp_path):
     assert (rows.engine[0], rows.kernel[0]) == ("vllm", "cutlass_fp8")
 
 
+@pytest.mark.parametrize(
+    ("variant", "phase", "seq_len", "kernel"),
+    [
+        ("kda", "prefill", 64, "flashkda"),
+        ("kda", "decode", 1, "recurrent_packed"),
+        ("mamba2", "prefill", 64, "chunked"),
+    ],
+)
+def test_the_kernel_follows_from_what_the_call_says_as_predict_has_it(tmp_path, variant, phase, seq_len, kernel):
+    (tmp_path / "rows.csv").write_text(
+        f"variant,phase,batch,seq_len,heads,head_dim,state_dim,time_us\n{variant},{phase},1,{seq_len},4,32,16,9\n"
+    )
+    found = read_file(tmp_path / "rows.csv", "linear_attention", gpu=hardware.gpu("h100_sxm"), engine="vllm")
+    assert found.kernel.tolist() == [kernel]
+    assert found.call().kernel == kernel
+
+
 def test_arguments_are_for_rows_that_name_none(tmp_path):
     text = f"m,n,k,time_us,gpu,engine\n{LINE},h200_sxm,\n{LINE},,trtllm\n"
     rows = read(tmp_path, text, engine="sglang", kernel="torch.nn.functional.linear")
