@@ -72,10 +72,9 @@ def test_engine_and_kernel_follow_from_the_format_as_predict_has_it(tmp_path):
     ],
 )
 def test_the_kernel_follows_from_what_the_call_says_as_predict_has_it(tmp_path, variant, phase, seq_len, kernel):
-    (tmp_path / "rows.csv").write_text(
-        f"variant,phase,batch,seq_len,heads,head_dim,state_dim,time_us\n{variant},{phase},1,{seq_len},4,32,16,9\n"
-    )
-    found = read_file(tmp_path / "rows.csv", "linear_attention", gpu=hardware.gpu("h100_sxm"), engine="vllm")
+    head = "variant,phase,batch,seq_len,heads,head_dim,state_dim,groups,chunk,time_us"
+    path = put(tmp_path, f"{head}\n{variant},{phase},1,{seq_len},4,32,16,4,64,9\n")
+    found = read_file(path, "linear_attention", gpu="h100_sxm", engine="vllm")
     assert found.kernel.tolist() == [kernel]
     assert found.call().kernel == kernel
 
