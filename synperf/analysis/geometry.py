@@ -6,15 +6,15 @@ memory; `recorded_occupancy` is the profiler's own estimate.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, isnan
 
 import numpy as np
 
 from ..errors import FieldError
 from ..hardware import GPU
-from ..light_classes import dataclass
 from ..scheduling.occupancy import Occupancy, occupancy
-from ..traces.events import Kind, Trace, aligned, distinct
+from ..traces.events import Kind, Trace, aligned, all_aligned, distinct
 from ..units import counted, format_percent
 from .classify import collectives
 from .finding import Finding, named, told
@@ -25,7 +25,7 @@ _MOST = 2**50  # blocks of a grid, threads of a block: more are damage
 _WORTH = 0.02  # share of the span from which small grids are a finding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)  # slower to make than a light one, faster to fill
 class Geometry:
     """All runs of one kernel name with one geometry on one device; also those that have no time, which is 0 then.
 
@@ -72,7 +72,7 @@ def geometry(trace: Trace, known: Known) -> tuple[Geometry, ...]:
     events, side = trace.events, trace.events.geometry
     rows = events.of(Kind.KERNEL, Kind.UNTIMED)
     rows = rows[(events.device[rows] == known.device) & ~collectives(events, rows)]
-    columns = [aligned(side, name, rows) for name in ("grid", "block", "registers", "shared_bytes")]
+    columns = all_aligned(side, ("grid", "block", "registers", "shared_bytes"), rows)
     blocks, threads = (np.prod(column.astype(float), axis=1) for column in columns[:2])  # -1 where there are none
     recorded = (blocks > 0) & (blocks < _MOST) & (threads > 0) & (threads < _MOST) & (columns[2] >= 0)
     if not recorded.any():

@@ -13,18 +13,19 @@ DATALOADER = re.compile(r"enumerate\(DataLoader\)|DataLoader.*__next__|DataLoade
 SYNC = re.compile(r"^(cuda|hip|cu)\w*(Synchronize|StreamWaitValue)\b|^(cuda|hip)Memcpy(_v\d+)?$|^hipMemcpyWithStream$")
 COPY = re.compile(r"^(cuda|hip|cu)\w*Mem(cpy|set)\w*")
 _SHOWN = (Kind.OPERATOR, Kind.ANNOTATION, *CALLS)
+_NEAR, _FURTHER = 1024, 8  # ranges before a time that are looked at first, and how many times more are next
 
 
 def calls(events: Events, pattern: re.Pattern[str]) -> Intervals:
     """When the host was in a call of the runtime or the driver with such a name."""
     rows = events.of(*CALLS)
-    return Intervals.of(events, rows[events.named(pattern.search)[rows]])
+    return Intervals.of(events, rows[events.named(rows, pattern.search)])
 
 
 def dataloader_rows(events: Events) -> Column:
     """Waits for the DataLoader, which is an annotation, and was an operator once."""
     rows = events.of(Kind.ANNOTATION, Kind.OPERATOR)
-    return rows[events.named(DATALOADER.search)[rows]]
+    return rows[events.named(rows, DATALOADER.search)]
 
 
 def anything(events: Events) -> Intervals:
@@ -32,26 +33,41 @@ def anything(events: Events) -> Intervals:
     return Intervals.of(events, events.of(Kind.OPERATOR, Kind.PYTHON, *CALLS))
 
 
+class _InOrder:
+    """Ranges of the host in order of their start."""
+
+    def __init__(self, events: Events, rows: Column) -> None:
+        self.events = events
+        self.rows = rows
+        self.starts = events.start_ns[rows]
+
+    def innermost(self, time_ns: int, thread: int | None) -> str:
+        """The name of the last one to begin of those, of that thread if one is given, that a time is in; else empty."""
+        events = self.events
+        end, step = int(np.searchsorted(self.starts, time_ns, side="right")), _NEAR
+        while end > 0:
+            near = self.rows[max(end - step, 0) : end]
+            covers = events.end_ns(near) > time_ns
+            if thread is not None:
+                covers &= events.thread[near] == thread
+            if covers.any():
+                return events.text(int(near[np.flatnonzero(covers)[-1]]))
+            end, step = end - step, step * _FURTHER
+        return ""
+
+
 class Doing:
     """Looks up what the host was doing at a time."""
 
     def __init__(self, events: Events) -> None:
         self.events = events
-        self._shown = events.of(*_SHOWN)
-        self._python = events.of(Kind.PYTHON)
+        self._shown = _InOrder(events, events.of(*_SHOWN))
+        self._python = _InOrder(events, events.of(Kind.PYTHON))
 
     def operator(self, time_ns: int, thread: int | None) -> str:
         """The innermost operator, annotation or call, of that thread if one is given; empty where there is none."""
-        return self._innermost(self._shown, time_ns, thread)
+        return self._shown.innermost(time_ns, thread)
 
     def python(self, time_ns: int, thread: int | None) -> str:
         """The innermost recorded frame of Python; empty where there is none."""
-        return self._innermost(self._python, time_ns, thread)
-
-    def _innermost(self, rows: Column, time_ns: int, thread: int | None) -> str:
-        events = self.events
-        covers = (events.start_ns[rows] <= time_ns) & (events.end_ns(rows) > time_ns)
-        if thread is not None:
-            covers &= events.thread[rows] == thread
-        places = np.flatnonzero(covers)
-        return events.text(int(rows[places[-1]])) if len(places) else ""
+        return self._python.innermost(time_ns, thread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..light_classes import dataclass
-from ..traces.events import aligned
+from ..traces.events import all_aligned
 from .classify import family
 from .work import Work
 
@@ -52,7 +52,7 @@ def kernels(work: Work) -> tuple[Kernel, ...]:
     names, first, count = np.unique(events.name[rows], return_index=True, return_counts=True)
     ends = first + count
     dur = events.dur_ns[rows]
-    launched = [aligned(events.geometry, name, rows[ends - 1]) for name in ("grid", "block", "registers", "occupancy")]
+    launched = all_aligned(events.geometry, ("grid", "block", "registers", "occupancy"), rows[ends - 1])
     whole = int(dur.sum())
     made = []
     for place, name in enumerate(names.tolist()):

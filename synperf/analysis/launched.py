@@ -35,4 +35,4 @@ def interval_ns(events: Events, calls: Column) -> int | None:
 
 def is_graph(events: Events, calls: Column) -> Column:
     """Whether each of these calls launches a graph."""
-    return np.asarray(events.named(_GRAPH.search)[calls])
+    return events.named(calls, _GRAPH.search)

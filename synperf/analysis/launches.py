@@ -90,7 +90,7 @@ def _lost(work: Work) -> int:
     """Launches whose kernels are not in the file, of all devices."""
     events = work.events
     rows = events.of(*CALLS)
-    wanted = events.correlation[rows[events.named(_KERNEL.search)[rows]]]
+    wanted = events.correlation[rows[events.named(rows, _KERNEL.search)]]
     known = events.correlation[events.of(*GPU_WORK, Kind.UNTIMED)]
     return int((~among(wanted[wanted > 0], known)).sum())
 

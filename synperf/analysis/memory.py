@@ -130,9 +130,9 @@ def _allocators(found: Nested, rows: Column) -> list[str]:
     events = found.events
     if not len(found.rows):
         return [""] * len(rows)
-    mere = events.named(_ALLOCATION.search)
+    mere = events.named(found.rows, _ALLOCATION.search)
     at = found.innermost(rows)
-    while (rest := (at >= 0) & mere[found.rows[at]] & (found.above[at] >= 0)).any():
+    while (rest := (at >= 0) & mere[at] & (found.above[at] >= 0)).any():
         at[rest] = found.above[at[rest]]
         at = found.operator(at)
     return [events.text(int(found.rows[place])) if place >= 0 else "" for place in at.tolist()]

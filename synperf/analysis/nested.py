@@ -46,6 +46,14 @@ class Nested:
             above[alive] = self.above[above[alive]]
         return found
 
+    def below(self, marked: Column, places: Column) -> Column:
+        """Whether a marked range is somewhere above each of these places."""
+        found, above = np.zeros(len(places), dtype=bool), self.above[places]
+        while (alive := np.flatnonzero(above >= 0)).size:
+            found[alive] |= marked[above[alive]]
+            above[alive] = self.above[above[alive]]
+        return found
+
     def innermost(self, rows: Column) -> Column:
         """The place of the innermost operator of the same thread in which each of these events begins, or -1."""
         found = np.full(len(rows), -1)

@@ -6,15 +6,15 @@ with it; of an operator that calls itself only the outer one counts. Work is by 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..hardware import GPU
 from ..light_classes import dataclass
-from ..traces.events import GPU_WORK, Column, Kind, Trace, aligned
+from ..traces.events import GPU_WORK, Column, Kind, Trace, all_aligned
 from ..units import counted, format_percent
 from .finding import Finding, told
 from .gpu_of import Known
@@ -24,11 +24,13 @@ from .operator_formulas import Work, needs_values, work
 from .own_time import own_of
 from .roof import roof
 
+_Texts = tuple[str, str, str, str]  # name, shapes, types and values of the arguments
+_LARGEST = 2**62  # number of a group
 _FAR = 0.6  # of its roofline: a product below it is worth a look
 _WORTH = 0.02  # share of the GPU time that a finding must be able to return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)  # slower to make than a light one, faster to fill
 class Operator:
     """All runs of one operator with the same shapes on one rank.
 
@@ -112,9 +114,13 @@ def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) ->
         return None
     each, recorded = _each(found, by), _Recorded(found)
     gpu, (order, first) = known.gpu if known else None, _groups(recorded, each.place)
-    places = each.place[order[first]].tolist()
-    sums = each.summed(order, first)
-    made = [_measured(trace, recorded, place, row, gpu) for place, row in zip(places, sums, strict=True)]
+    places = each.place[order[first]]
+    said = recorded.of(places)
+    done = [work(*one) for one in said]
+    has_work = np.zeros(len(found.rows), dtype=bool)
+    has_work[each.place[order]] = np.repeat([one is not None for one in done], np.diff(first, append=len(order)))
+    sums, is_within = each.summed(order, first), found.below(has_work, places).tolist()
+    made = [_measured(trace, *one, gpu) for one in zip(said, sums, done, is_within, strict=True)]
     made.sort(key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
     whole = int(by.gpu_ns.sum()) + by.untied_ns
     return Operators(rank=trace.rank, operators=tuple(made), gpu_ns=whole, untied_ns=by.untied_ns)
@@ -155,23 +161,14 @@ class _Recorded:
 
     def __init__(self, found: Nested) -> None:
         events = found.events
-        self.texts, self.above = events.names, found.above
-        arguments = (aligned(events.arguments, name, found.rows) for name in ("dims", "types", "values"))
+        self.texts = (*events.names, "")  # of -1, which is what is not recorded
+        arguments = all_aligned(events.arguments, ("dims", "types", "values"), found.rows)
         self.ids = np.stack([events.name[found.rows], *arguments])
 
-    def of(self, place: int) -> tuple[str, str, str, str]:
-        """Name, shapes, types and values; what is not recorded is empty."""
-        name, dims, types, values = (self.texts[text] if text >= 0 else "" for text in self.ids[:, place].tolist())
-        return name, dims, types, values
-
-    def is_called(self, place: int) -> bool:
-        """Whether an operator above this one has work by a formula."""
-        above = int(self.above[place])
-        while above >= 0:
-            if work(*self.of(above)) is not None:
-                return True
-            above = int(self.above[above])
-        return False
+    def of(self, places: Column) -> list[_Texts]:
+        """Name, shapes, types and values of each of these; what is not recorded is empty."""
+        columns = [[self.texts[text] for text in ids] for ids in self.ids[:, places].tolist()]
+        return list(zip(*columns, strict=True))
 
 
 def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
@@ -182,41 +179,44 @@ def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
     asks = np.array([needs_values(name) for name in recorded.texts], dtype=bool)
     keys = recorded.ids[:, place]
     keys[-1] = np.where(asks[keys[0]], keys[-1], -1)
-    of = np.zeros(len(place), dtype=np.int64)
+    most = len(recorded.texts)
+    of, size = np.zeros(len(place), dtype=np.int64), 1
     for key in keys:
-        _, of = np.unique(of * (len(recorded.texts) + 1) + key + 1, return_inverse=True)
+        if size * most > _LARGEST:  # in the place of such numbers, which they are among the different ones
+            _, of = np.unique(of, return_inverse=True)
+            size = len(of)
+        of, size = of * most + key + 1, size * most
     order = np.argsort(of, kind="stable")
     return order, np.flatnonzero(np.diff(of[order], prepend=-1))
 
 
-def _measured(trace: Trace, recorded: _Recorded, place: int, sums: Mapping[str, Any], gpu: GPU | None) -> Operator:
-    name, dims, types, values = recorded.of(place)
+def _measured(
+    trace: Trace, said: _Texts, sums: Mapping[str, int], known: Work | None, is_within: bool, gpu: GPU | None
+) -> Operator:
+    name, dims, types, _ = said
+    more = {"is_within": is_within, **_worked(known, sums, gpu)} if known else {}
     shapes, formats = "".join(dims.split()), " ".join(types.split())
-    one = Operator(rank=trace.rank, name=name, shapes=shapes, formats=formats, **sums)
-    known = work(name, dims, types, values)
-    return one if known is None else _worked(one, known, recorded.is_called(place), gpu)
+    return Operator(rank=trace.rank, name=name, shapes=shapes, formats=formats, **sums, **more)
 
 
-def _worked(one: Operator, known: Work, is_called: bool, gpu: GPU | None) -> Operator:
-    """With what one run computes and moves, the rates of the timed ones, and the roofline."""
-    time_s = one.gpu_total_ns * 1e-9
+def _worked(known: Work, sums: Mapping[str, int], gpu: GPU | None) -> dict[str, Any]:
+    """What one run computes and moves, the rates of the timed ones, and the roofline."""
+    timed, time_s = sums["timed"], sums["gpu_total_ns"] * 1e-9
     least = roof(known, gpu) if gpu is not None else None
-    return replace(
-        one,
-        form=known.form,
-        dtype=known.dtype,
-        gemm=known.gemm,
-        flop=known.flop,
-        bytes=known.bytes,
-        flop_per_byte=known.flop / known.bytes if known.bytes else None,
-        flop_per_s=known.flop * one.timed / time_s if time_s else None,
-        bytes_per_s=known.bytes * one.timed / time_s if time_s else None,
-        math=least.math if least else "",
-        bound=least.bound if least else "",
-        roofline_ns=least.time_s * 1e9 if least else None,
-        efficiency=least.time_s * one.timed / time_s if least and time_s else None,
-        is_within=is_called,
-    )
+    return {
+        "form": known.form,
+        "dtype": known.dtype,
+        "gemm": known.gemm,
+        "flop": known.flop,
+        "bytes": known.bytes,
+        "flop_per_byte": known.flop / known.bytes if known.bytes else None,
+        "flop_per_s": known.flop * timed / time_s if time_s else None,
+        "bytes_per_s": known.bytes * timed / time_s if time_s else None,
+        "math": least.math if least else "",
+        "bound": least.bound if least else "",
+        "roofline_ns": least.time_s * 1e9 if least else None,
+        "efficiency": least.time_s * timed / time_s if least and time_s else None,
+    }
 
 
 def findings(found: Operators) -> list[Finding]:

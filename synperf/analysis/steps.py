@@ -87,7 +87,7 @@ def _by_mark(pattern: re.Pattern[str]) -> Callable[[Events], Found]:
 
     def find(events: Events) -> Found:
         rows = events.of(Kind.ANNOTATION, Kind.OPERATOR)
-        rows = rows[events.named(pattern.search)[rows]]
+        rows = rows[events.named(rows, pattern.search)]
         if not len(rows):
             return _NONE
         start, end = events.start_ns[rows], events.end_ns(rows)
@@ -100,7 +100,7 @@ def _by_mark(pattern: re.Pattern[str]) -> Callable[[Events], Found]:
 
 def _by_optimizer(events: Events) -> Found:
     rows = events.of(Kind.ANNOTATION, Kind.OPERATOR)
-    ends = np.sort(events.end_ns(rows[events.named(_OPTIMIZER.search)[rows]]))
+    ends = np.sort(events.end_ns(rows[events.named(rows, _OPTIMIZER.search)]))
     return [f"step {place}" for place in range(len(ends) - 1)], ends[:-1], ends[1:]
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..traces.events import CALLS, GPU_WORK, Trace
+from ..traces.events import CALLS, GPU_WORK, Trace, distinct
 from .host_ranges import SYNC
 from .intervals import Intervals
 
@@ -30,11 +28,11 @@ def waits(trace: Trace) -> tuple[Waits, ...]:
     """The calls of a rank by name, the longest sum first."""
     events = trace.events
     rows = events.of(*CALLS)
-    rows = rows[events.named(SYNC.search)[rows]]
+    rows = rows[events.named(rows, SYNC.search)]
     busy = Intervals.of(events, events.of(*GPU_WORK))
     worked = busy.covered(events.start_ns[rows], events.end_ns(rows))
     found = []
-    for name in np.unique(events.name[rows]).tolist():
+    for name in distinct(events.name[rows]).tolist():
         here = events.name[rows] == name
         found.append(
             Waits(

@@ -18,7 +18,7 @@ import numpy as np
 from ..analysis.gaps import CAUSES
 from ..analysis.whole import Analysis
 from ..light_classes import dataclass
-from ..traces.events import GPU_KINDS, Column, Events, Kind, Trace, aligned
+from ..traces.events import GPU_KINDS, Column, Events, Kind, Trace, aligned, all_aligned
 
 _CATEGORY = {
     Kind.KERNEL: "kernel",
@@ -169,7 +169,8 @@ def _events(trace: Trace, rows: Column, tracks: _Tracks, naming: Naming) -> Iter
 def _beside(events: Events, rows: Column) -> Iterator[Event]:
     """Of each event the bytes that it moved, and how it was launched, as far as they are recorded."""
     moved = aligned(events.moved, "bytes", rows).tolist()
-    geometry = [aligned(events.geometry, name, rows).tolist() for name in ("grid", "block", "registers", "occupancy")]
+    columns = all_aligned(events.geometry, ("grid", "block", "registers", "occupancy"), rows)
+    geometry = [column.tolist() for column in columns]
     for size, grid, block, registers, occupancy in zip(moved, *geometry, strict=True):
         said = {"bytes": size} if size >= 0 else {}
         said |= {"grid": grid, "block": block} if grid[0] >= 0 else {}

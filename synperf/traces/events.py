@@ -8,7 +8,7 @@ children. A number that an event does not have is -1, a share NaN, a text the em
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields
 from enum import IntEnum
 from typing import Any
@@ -171,9 +171,14 @@ class Events:
         """The name of the event in that row."""
         return self.names[int(self.name[row])]
 
-    def named(self, wanted: Any) -> Column:
-        """Whether each event has a name for which `wanted` is true; it is asked once for each name."""
-        return np.array([bool(wanted(text)) for text in self.names], dtype=bool)[self.name]
+    def named(self, rows: Column, wanted: Any) -> Column:
+        """Whether each of these events has a name for which `wanted` is true; it is asked once for each name."""
+        names = self.name[rows]
+        is_wanted = np.zeros(len(self.names), dtype=bool)
+        for name in np.flatnonzero(np.bincount(names)).tolist():
+            is_wanted[name] = bool(wanted(self.names[name]))
+        found: Column = is_wanted[names]
+        return found
 
 
 def distinct(values: Column) -> Column:
@@ -200,12 +205,20 @@ def at(side: Any, rows: Column) -> Column:
 
 def aligned(side: Any, name: str, rows: Column) -> Column:
     """A column of a side table for each of these events; what says "none" where an event is not in it."""
+    return all_aligned(side, (name,), rows)[0]
+
+
+def all_aligned(side: Any, names: Iterable[str], rows: Column) -> list[Column]:
+    """The same for several columns."""
     place = at(side, rows)
-    found = getattr(side, name)
-    missing = next(f.metadata["missing"] for f in fields(side) if f.name == name)
-    result = np.full((len(rows), *found.shape[1:]), missing, dtype=found.dtype)
-    result[place >= 0] = found[place[place >= 0]]
-    return result
+    has = place >= 0
+    missing = {f.name: f.metadata["missing"] for f in fields(side) if "missing" in f.metadata}
+    found = []
+    for column, none in ((getattr(side, name), missing[name]) for name in names):
+        result = np.full((len(rows), *column.shape[1:]), none, dtype=column.dtype)
+        result[has] = column[place[has]]
+        found.append(result)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
