@@ -191,7 +191,7 @@ def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
 
 
 def _measured(
-    trace: Trace, said: _Texts, sums: Mapping[str, int], known: Work | None, is_within: bool, gpu: GPU | None
+    trace: Trace, said: _Texts, sums: Mapping[str, Any], known: Work | None, is_within: bool, gpu: GPU | None
 ) -> Operator:
     name, dims, types, _ = said
     more = {"is_within": is_within, **_worked(known, sums, gpu)} if known else {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import msgspec
 from msgspec import Raw
@@ -51,7 +51,7 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
     Raises:
         FileFormatError: no event of it can be read.
     """
-    stream = JsonEvents(Source(path, progress), Event)
+    stream: JsonEvents[Event, Never] = JsonEvents(Source(path, progress), Event)
     timeline = _Timeline()
     for batch in stream.batches():
         for event, time_ns in zip(
@@ -124,7 +124,7 @@ class _Timeline:
             self.rows.clear()
 
 
-def _cautions(stream: JsonEvents[Event], timeline: _Timeline) -> Iterator[Caution]:
+def _cautions(stream: JsonEvents[Event, Never], timeline: _Timeline) -> Iterator[Caution]:
     if stream.source.cut:
         yield Caution(text=f"the file is damaged: {stream.source.cut}; what comes after is not known")
     if stream.pieces.unread:

@@ -6,8 +6,8 @@ A file is an object with a list `traceEvents`, or a list alone, which need not b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Generic
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
 
 from msgspec import Raw
 
@@ -16,6 +16,7 @@ from .json_pieces import BLANK, Event, Pieces, mended
 from .loose import JUNK, json_object
 from .sources import Source
 
+Quick = TypeVar("Quick")
 _LIMIT = 2**26  # bytes of metadata, or of one event
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _ENDS = 8  # closing brackets that are tried as that of the list
@@ -23,18 +24,24 @@ _TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
 
 
-class JsonEvents(Generic[Event]):
-    """The events of a file, of that type. Once they are read, `metadata` has what stands beside them, undecoded."""
+class JsonEvents(Generic[Event, Quick]):
+    """The events of a file, of that type. Once they are read, `metadata` has what stands beside them, undecoded.
 
-    def __init__(self, source: Source, kind: type[Event]) -> None:
+    `quick`, where it is given, is asked first for what stands for a run of events; where it has None they are decoded.
+    """
+
+    def __init__(
+        self, source: Source, kind: type[Event], quick: Callable[[memoryview], Quick | None] = lambda _: None
+    ) -> None:
         self.source = source
+        self.quick = quick
         self.pieces = Pieces(kind)
         self.metadata: dict[str, Raw] = {}
         self.lost_metadata = False
         self.total_bytes = 0
         self.is_list = self.entered = self.closed = False
 
-    def batches(self) -> Iterator[list[Event]]:
+    def batches(self) -> Iterator[list[Event] | Quick]:
         """All events, in the order of the file.
 
         Raises:
@@ -71,18 +78,21 @@ class JsonEvents(Generic[Event]):
         self._describe(start[: found.start()] + b'"":0}')
         return start[found.end() :]
 
-    def _cut(self, text: bytes) -> tuple[list[Event], bytes]:
+    def _cut(self, text: bytes) -> tuple[list[Event] | Quick, bytes]:
         """The events that are whole, and the rest."""
-        cut, after = self.boundary(text)
+        cut, after = self._boundary(text)
         if not cut:
             return [], text
-        run = self.pieces.run(memoryview(text)[:cut])
+        whole = memoryview(text)[:cut]
+        if (quick := self.quick(whole)) is not None:
+            return quick, text[after:]
+        run = self.pieces.run(whole)
         self.closed = run.closed
         between = text[cut:after] if run.closed or run.left else b""
         return run.events, run.left + between + text[after:]
 
     @staticmethod
-    def boundary(text: bytes) -> tuple[int, int]:
+    def _boundary(text: bytes) -> tuple[int, int]:
         """The end of the last event that is followed by another, and the begin of that one; zeros where none is."""
         place = len(text)
         for _ in range(_TRIED):
@@ -102,7 +112,7 @@ class JsonEvents(Generic[Event]):
         self.pieces.lose(rest)
         return b""
 
-    def _last(self, text: bytes) -> tuple[list[Event], bytes]:
+    def _last(self, text: bytes) -> tuple[list[Event] | Quick, bytes]:
         """The events of the end of the file, and what stands behind them."""
         place = len(text)
         for _ in range(_ENDS):
@@ -112,6 +122,9 @@ class JsonEvents(Generic[Event]):
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
                 body = text[:place].rstrip(BLANK + b",")
+                if (quick := self.quick(memoryview(body))) is not None:
+                    self.closed = True
+                    return quick, tail
                 run = self.pieces.attempt(body)
                 run = self.pieces.mixed(body) if run is None else run
                 if run is not None:

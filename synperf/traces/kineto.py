@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import FileFormatError
-from . import kineto_pair
 from .building import Builder
 from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
+from .kineto_batches import Decoded, Scanned, scanned
 from .kineto_events import Event
 from .kineto_halves import join
 from .kineto_host import Host
@@ -59,19 +59,16 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     ]  # fmt: skip
 
 
-def _events(path: Path, progress: Progress | None, python: bool) -> tuple[JsonEvents[Event], Rows]:
-    """The events as rows, read by two processes where that pays, and the stream that they came from."""
-    both = kineto_pair.read(path, python, Source(path, progress))
-    if both is not None:
-        return both.stream, both.rows
-    stream = JsonEvents(Source(path, progress), Event)
+def _events(path: Path, progress: Progress | None, python: bool) -> tuple[JsonEvents[Event, Scanned], Rows]:
+    """The events as rows, and the stream that they came from."""
+    stream = JsonEvents(Source(path, progress), Event, scanned)
     rows = Rows(Builder(), python)
     for batch in stream.batches():
-        rows.add(batch)
+        rows.add(Decoded(batch) if isinstance(batch, list) else batch)
     return stream, rows
 
 
-def _damage(stream: JsonEvents[Event]) -> list[Caution]:
+def _damage(stream: JsonEvents[Event, Scanned]) -> list[Caution]:
     """What is wrong with the text of the file."""
     pieces = stream.pieces
     found = []

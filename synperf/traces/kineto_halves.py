@@ -10,6 +10,7 @@ import numpy as np
 from .decimals import NONE, scaled
 from .events import Column, Kind
 from .kineto_args import NO_ARGS
+from .kineto_batches import Decoded
 from .kineto_events import CATEGORIES, Event
 from .kineto_rows import PLACES, Rows
 
@@ -76,4 +77,5 @@ def _add(rows: Rows, pairs: Sequence[tuple[int, int]], times: Column) -> None:
             event.args = event.args if event.args is not NO_ARGS else rows.halves[end].args
     for kind, places in joined.items():
         begins, ends = np.array(places).T
-        rows.add_timed(kind, [rows.halves[begin] for begin, _ in places], times[begins], times[ends] - times[begins])
+        events = Decoded([rows.halves[begin] for begin, _ in places])
+        rows.add_timed(kind, events, times[begins], times[ends] - times[begins])

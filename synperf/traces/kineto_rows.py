@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .building import Builder, Texts
-from .decimals import NONE, scaled
+from .decimals import NONE
 from .events import CALLS, GPU_KINDS, GPU_WORK, Column, Kind
-from .kineto_args import Args
-from .kineto_events import HALVES, UNKNOWN, Event, Kinds
-from .kineto_sides import Sides, ints, numbered
+from .kineto_batches import Batch
+from .kineto_events import UNKNOWN, Event, Kinds
+from .kineto_sides import Sides
 from .loose import number
 
 PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
 LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
 LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
-MOST_TEXTS = 2**24  # that a trace has; threads may have numbers far below 0
 _SHOWN = 5  # categories
 _MEMORY = "[memory]"
 _NO_KINDS = (Kind.OTHER, UNKNOWN)
@@ -45,38 +43,36 @@ class Rows:
         self._numbers = _Numbers(builder.texts)
         self._sides = Sides(builder)
 
-    def add(self, batch: Sequence[Event]) -> None:
+    def add(self, batch: Batch) -> None:
         """Adds the events of a batch that are of a kind that the table has."""
         known = self.kinds
-        codes = np.frombuffer(bytes(map(known.__getitem__, [(one.ph, one.cat) for one in batch])), dtype=np.uint8)
+        codes = batch.kinds(known)
         self.unknown += int((codes == UNKNOWN).sum())
         if known.halves:
-            self.halves += [event for event in batch if event.ph in HALVES]
+            self.halves += batch.halves()
         for kind in map(Kind, [code for code in np.flatnonzero(np.bincount(codes)).tolist() if code not in _NO_KINDS]):
-            events = _of(batch, codes == kind)
+            events = batch.taken(np.flatnonzero(codes == kind))
             if kind == Kind.MARK:
-                self._add_kind(Kind.MEMORY, [event for event in events if event.name == _MEMORY])
-                events = [event for event in events if event.name != _MEMORY]
+                is_memory = np.array([name == _MEMORY for name in events.values("name")], dtype=bool)
+                self._add_kind(Kind.MEMORY, events.taken(np.flatnonzero(is_memory)))
+                events = events.taken(np.flatnonzero(~is_memory))
             self._add_kind(kind, events)
 
     def some_unknown(self) -> str:
         """Some of the categories that nobody knows."""
         return ", ".join(sorted(self.kinds.unknown)[:_SHOWN])
 
-    def _add_kind(self, kind: Kind, events: Sequence[Event]) -> None:
-        start = scaled([event.ts for event in events], PLACES)
-        if kind in _INSTANTS:
-            dur = np.zeros(len(events), dtype=np.int64)
-        else:
-            dur = scaled([event.dur for event in events], PLACES)
+    def _add_kind(self, kind: Kind, events: Batch) -> None:
+        start = events.scaled("ts", PLACES)
+        dur = np.zeros(len(events), dtype=np.int64) if kind in _INSTANTS else events.scaled("dur", PLACES)
         self.add_timed(kind, events, start, dur)
 
-    def add_timed(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
+    def add_timed(self, kind: Kind, events: Batch, start: Column, dur: Column) -> None:
         """Adds events of one kind; those without a time, or with a negative duration, are counted."""
         untimed = (start == NONE) | (dur == NONE) | (np.abs(start) > LATEST_NS) | (dur > LONGEST_NS)
         if kind in GPU_WORK and (zero := (start == 0) & (dur == 0)).any():
             untimed |= zero
-            self._append(Kind.UNTIMED, _of(events, zero), start[zero], dur[zero])
+            self._append(Kind.UNTIMED, events.taken(np.flatnonzero(zero)), start[zero], dur[zero])
         negative = ~untimed & (dur < 0)
         self.untimed[kind] += int(untimed.sum())
         self.negative[kind] += int(negative.sum())
@@ -84,42 +80,24 @@ class Rows:
         if kind == Kind.PYTHON and not self.python:
             kept &= dur >= PYTHON_NS
         if not kept.all():
-            events, start, dur = _of(events, kept), start[kept], dur[kept]
-        if events:
+            events, start, dur = events.taken(np.flatnonzero(kept)), start[kept], dur[kept]
+        if len(events):
             self._append(kind, events, start, dur)
 
-    def _append(self, kind: Kind, events: Sequence[Event], start: Column, dur: Column) -> None:
-        name = numbered(self.builder.texts, [event.name for event in events])
+    def _append(self, kind: Kind, events: Batch, start: Column, dur: Column) -> None:
+        name = events.numbered("name", self.builder.texts)
         self.nameless[kind] += int((name == 0).sum())
-        process = self._places([event.pid for event in events])
-        thread = self._places([event.tid for event in events])
-        args = [event.args for event in events]
-        device, stream = _where(args, process, thread) if kind in GPU_KINDS else (-1, -1)
+        process, thread = (events.numbered(place, self._numbers) for place in ("pid", "tid"))
+        device, stream = _where(events, process, thread) if kind in GPU_KINDS else (-1, -1)
         if kind in GPU_WORK:
             self.placeless[kind] += int(np.count_nonzero(device < 0))
         place = self.builder.add(
             len(events),
             kind=kind, name=name, start_ns=start, dur_ns=dur, process=process, thread=thread, device=device,
-            stream=stream, correlation=ints([one.correlation for one in args]) if kind in _LAUNCHED else -1,
-            external=_external(args) if kind in _UNDER_OPERATORS else -1,
+            stream=stream, correlation=events.whole("correlation") if kind in _LAUNCHED else -1,
+            external=_external(events) if kind in _UNDER_OPERATORS else -1,
         )  # fmt: skip
-        self._sides.add(kind, place, events, args)
-
-    def has_odd_places(self) -> bool:
-        """Whether a process or thread has a number that could be taken for that of a text."""
-        return any(is_text(code) for value, code in self._numbers.items() if not isinstance(value, str))
-
-    def _places(self, values: Sequence[Any]) -> Column:
-        """Processes or threads as numbers; one number where they are all the same."""
-        known = self._numbers
-        if len(distinct := set(values)) == 1:
-            return np.array(known[distinct.pop()])
-        return numbered(known, values)
-
-
-def is_text(place: Any) -> Any:
-    """Whether the number of a process or thread, or each of a column, can stand for a text."""
-    return (place <= -2) & (place > -2 - MOST_TEXTS)
+        self._sides.add(kind, place, events)
 
 
 class _Numbers(dict[Any, int]):
@@ -134,14 +112,9 @@ class _Numbers(dict[Any, int]):
         return kept
 
 
-def _of(events: Sequence[Event], mask: Column) -> list[Event]:
-    """Those of the events for which the mask is true."""
-    return [events[place] for place in np.flatnonzero(mask).tolist()]
-
-
-def _where(args: Sequence[Args], process: Column, thread: Column) -> tuple[Column, Column]:
+def _where(events: Batch, process: Column, thread: Column) -> tuple[Column, Column]:
     """Device and stream: those of the arguments, else the process and the thread."""
-    device, stream = ints([one.device for one in args]), ints([one.stream for one in args])
+    device, stream = events.whole("device"), events.whole("stream")
     device = np.where(_is_device(device), device, process)
     return np.where(_is_device(device), device, -1), np.where(stream >= 0, stream, thread)
 
@@ -150,7 +123,7 @@ def _is_device(number: Column) -> Column:
     return (number >= 0) & (number < 2**31)
 
 
-def _external(args: Sequence[Args]) -> Column:
+def _external(events: Batch) -> Column:
     """Ids of operators, in either spelling."""
-    new = ints([one.external for one in args])
-    return np.where(new != -1, new, ints([one.external_old for one in args])) if (new == -1).any() else new
+    new = events.whole("external")
+    return np.where(new != -1, new, events.whole("external_old")) if (new == -1).any() else new

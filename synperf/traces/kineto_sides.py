@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import Raw
 
 from .building import Builder, Texts
 from .events import Column, Kind
-from .kineto_args import NOTHING, Args
-from .kineto_events import Event
-from .loose import number, share
+from .kineto_batches import Batch
+from .loose import share
 
 _NO_TRIPLE = (-1, -1, -1)
 _RECORDS = ("record_param_comms", "nccl:")  # how names begin of operators that say what a collective moved
@@ -25,6 +23,7 @@ class Sides:
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self._raw = _RawTexts(builder.texts)
+        self._words = _Words(builder.texts)
         self._triples = _Triples()
         self._adders = {
             Kind.KERNEL: self._geometry,
@@ -37,75 +36,92 @@ class Sides:
             Kind.PYTHON: self._frames,
         }
 
-    def add(self, kind: Kind, place: Column, events: Sequence[Event], args: Sequence[Args]) -> None:
+    def add(self, kind: Kind, place: Column, events: Batch) -> None:
         """Appends what events of one kind have beside the columns of the table."""
         if kind in self._adders:
-            self._adders[kind](place, args)
-        if kind == Kind.KERNEL:
-            self._messages(place, args, [row for row, one in enumerate(args) if one.collective])
-        elif kind in (Kind.OPERATOR, Kind.ANNOTATION):
-            told = [row for row, one in enumerate(args) if one.collective]
-            self._messages(place, args, [row for row in told if events[row].name.startswith(_RECORDS)])
+            self._adders[kind](place, events)
+        if kind in (Kind.KERNEL, Kind.OPERATOR, Kind.ANNOTATION) and (told := events.has("collective")).any():
+            rows = np.flatnonzero(told)
+            self._messages(kind, place[rows], events.taken(rows))
 
-    def _geometry(self, place: Column, args: Sequence[Args]) -> None:
-        has = [row for row, a in enumerate(args) if a.registers != -1 or a.grid is not NOTHING]
-        chosen = args if len(has) == len(args) else [args[row] for row in has]
+    def _geometry(self, place: Column, events: Batch) -> None:
+        has = np.flatnonzero(events.has("registers") | events.has("grid"))
+        chosen = events.taken(has)
         self.builder.add_side(
             "geometry",
             place[has],
-            grid=self._triples.of([one.grid for one in chosen]),
-            block=self._triples.of([one.block for one in chosen]),
-            registers=small(ints([one.registers for one in chosen])),
-            shared_bytes=ints([one.shared_bytes for one in chosen]),
-            occupancy=shares([a.occupancy if a.occupancy is not None else a.occupancy_old for a in chosen]),
-        )
+            grid=self._triples.of(chosen, "grid"),
+            block=self._triples.of(chosen, "block"),
+            registers=small(chosen.whole("registers")),
+            shared_bytes=chosen.whole("shared_bytes"),
+            occupancy=shares([
+                new if new is not None else old
+                for new, old in zip(chosen.values("occupancy"), chosen.values("occupancy_old"), strict=True)
+            ]),
+        )  # fmt: skip
 
-    def _moved(self, place: Column, args: Sequence[Args]) -> None:
-        moved = ints([one.bytes for one in args])
+    def _moved(self, place: Column, events: Batch) -> None:
+        moved = events.whole("bytes")
         self.builder.add_side("moved", place[moved >= 0], bytes=moved[moved >= 0])
 
-    def _arguments(self, place: Column, args: Sequence[Args]) -> None:
-        has = [row for row, a in enumerate(args) if a.dims is not NOTHING or a.dims_old is not NOTHING]
-        chosen = args if len(has) == len(args) else [args[row] for row in has]
+    def _arguments(self, place: Column, events: Batch) -> None:
+        new = events.has("dims")
+        has = np.flatnonzero(new | events.has("dims_old"))
+        chosen = events.taken(has)
+        dims = chosen.numbered("dims", self._raw)
+        if not new[has].all():
+            dims = np.where(new[has], dims, chosen.numbered("dims_old", self._raw))
         self.builder.add_side(
             "arguments",
             place[has],
-            dims=self._raw.of([a.dims if a.dims is not NOTHING else a.dims_old for a in chosen]),
-            types=self._raw.of([a.types for a in chosen]),
-            strides=self._raw.of([a.strides for a in chosen]),
-            values=self._raw.of([a.values for a in chosen]),
+            dims=dims,
+            **{name: chosen.numbered(name, self._raw) for name in ("types", "strides", "values")},
         )
 
-    def _messages(self, place: Column, args: Sequence[Args], told: Sequence[int]) -> None:
-        chosen, texts = [args[row] for row in told], self.builder.texts
+    def _messages(self, kind: Kind, place: Column, events: Batch) -> None:
+        """What collectives moved; only some operators say so, of others it is that of a kernel which they launched."""
+        says = np.array([bool(name) for name in events.values("collective")], dtype=bool)
+        if kind != Kind.KERNEL:
+            says &= np.array([name.startswith(_RECORDS) for name in events.values("name")], dtype=bool)
+        rows = np.flatnonzero(says)
+        told, texts = events.taken(rows), self._words
         self.builder.add_side(
             "messages",
-            place[told],
-            collective=[texts[_text(m.collective)] for m in chosen],
-            dtype=[texts[_text(m.dtype)] for m in chosen],
-            in_elements=ints([one.in_elements for one in chosen]),
-            out_elements=ints([one.out_elements for one in chosen]),
-            group_size=small(ints([one.group_size for one in chosen])),
-            group=[texts[_text(m.group)] for m in chosen],
-            ranks=self._raw.of([m.ranks for m in chosen]),
+            place[rows],
+            collective=told.numbered("collective", texts),
+            dtype=told.numbered("dtype", texts),
+            in_elements=told.whole("in_elements"),
+            out_elements=told.whole("out_elements"),
+            group_size=small(told.whole("group_size")),
+            group=told.numbered("group", texts),
+            ranks=told.numbered("ranks", self._raw),
         )
 
-    def _allocations(self, place: Column, args: Sequence[Args]) -> None:
+    def _allocations(self, place: Column, events: Batch) -> None:
         self.builder.add_side(
             "allocations",
             place,
-            bytes=ints([one.changed_bytes for one in args]),
-            address=ints([one.address for one in args]),
-            device_type=small(ints([one.memory_type for one in args])),
-            device=small(ints([one.memory_device for one in args])),
-            allocated_bytes=ints([one.allocated_bytes for one in args]),
-            reserved_bytes=ints([one.reserved_bytes for one in args]),
+            bytes=events.whole("changed_bytes"),
+            address=events.whole("address"),
+            device_type=small(events.whole("memory_type")),
+            device=small(events.whole("memory_device")),
+            allocated_bytes=events.whole("allocated_bytes"),
+            reserved_bytes=events.whole("reserved_bytes"),
         )
 
-    def _frames(self, place: Column, args: Sequence[Args]) -> None:
-        self.builder.add_side(
-            "frames", place, frame=ints([one.frame for one in args]), parent=ints([one.parent for one in args])
-        )
+    def _frames(self, place: Column, events: Batch) -> None:
+        self.builder.add_side("frames", place, frame=events.whole("frame"), parent=events.whole("parent"))
+
+
+class _Words(dict[Any, int]):
+    """Ids of the texts of values."""
+
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = found = self.texts["" if value is None else str(value)]
+        return found
 
 
 class _RawTexts(dict[bytes, int]):
@@ -114,12 +130,6 @@ class _RawTexts(dict[bytes, int]):
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
         self[b""] = texts[""]  # which is 0
-
-    def of(self, raws: list[Raw]) -> Column:
-        """The id of each."""
-        if raws.count(NOTHING) == len(raws):  # as of traces without them
-            return np.zeros(len(raws), dtype=np.int64)
-        return numbered(self, undecoded(raws))
 
     def __missing__(self, raw: bytes) -> int:
         self[raw] = found = self.texts[raw.decode("utf-8", "replace")]
@@ -132,9 +142,9 @@ class _Triples(dict[bytes, int]):
     def __init__(self) -> None:
         self.found: list[tuple[int, ...]] = []
 
-    def of(self, raws: list[Raw]) -> Column:
+    def of(self, events: Batch, name: str) -> Column:
         """A row of three for each."""
-        places = numbered(self, undecoded(raws))
+        places = events.numbered(name, self)
         return np.array(self.found, dtype=np.int64).reshape(-1, len(_NO_TRIPLE))[places]
 
     def __missing__(self, raw: bytes) -> int:
@@ -152,25 +162,6 @@ class _Triples(dict[bytes, int]):
         return found if right else _NO_TRIPLE
 
 
-def undecoded(raws: Sequence[Raw]) -> list[bytes]:
-    """The texts of values; all at once takes a fifth of the time that `bytes` takes for one after the other."""
-    found = b"\0".join(raws).split(b"\0")
-    return found if len(found) == len(raws) else list(map(bytes, raws))  # no raws, or a NUL in one of them
-
-
-def numbered(known: Mapping[Any, int], values: Sequence[Any]) -> Column:
-    """The number of each value; the method of a dictionary that has them is several times faster than brackets."""
-    return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
-
-
-def ints(values: Sequence[Any]) -> Column:
-    """Whole numbers of 64 bits; what is none is -1."""
-    try:
-        return np.fromiter(values, np.int64, len(values))
-    except (TypeError, ValueError, OverflowError):
-        return np.array([number(value) for value in values], dtype=np.int64)
-
-
 def shares(values: Sequence[Any]) -> Column:
     """Percentages as shares of 0..1; what is none is NaN."""
     try:
@@ -183,7 +174,3 @@ def shares(values: Sequence[Any]) -> Column:
 def small(found: Column) -> Column:
     """Whole numbers of 15 bits, which fit every narrow column; what is none is -1."""
     return np.where((found >= 0) & (found < 2**15), found, -1)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

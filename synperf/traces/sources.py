@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from ..errors import FileFormatError
 
 Progress = Callable[[str, int, int], None]  # (what, bytes done, of all), of the file as it lies on the disk
-CHUNK = 2**20
+CHUNK = 2**21
 _PACKED = 2**18  # bytes that are read from the disk at once
 HEAD = 2**16
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
