@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,25 @@ from ..traces.events import Column, Events, Kind
 UNCLASSIFIED = "unclassified"
 COLLECTIVE = "collective"
 _FILE = Path(__file__).parent / "kernel_families.toml"
-_LITERAL = re.compile(r"[a-z0-9_:]+")
+_ESCAPE = re.compile(r"\\.")
+_GROUP = re.compile(r"\([^()]*\)[?*]?|\[[^\]]*\][?*+]?")
+_OPTIONAL = re.compile(r".(?:[?*]|\{[^}]*\})")
+_LETTERS = re.compile(r"[a-z0-9_:]+")
+
+
+class _Pattern:
+    """A pattern, which is looked for in names alone that have what it needs: `search` is slow on long ones."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.literal = needed(text)
+
+    @cached_property
+    def _search(self) -> Callable[[str], Any]:
+        return re.compile(self.text).search
+
+    def found_in(self, name: str) -> bool:
+        return self.literal in name and self._search(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +46,25 @@ class _Signs:
     """What the name of a kernel of one family has in it, in small letters."""
 
     family: str
-    literals: tuple[str, ...]  # looked for as they are, which is much faster
-    pattern: re.Pattern[str] | None
-    unless: re.Pattern[str] | None
+    literals: tuple[str, ...]
+    patterns: tuple[_Pattern, ...]
+    unless: _Pattern | None
 
     def found_in(self, name: str) -> bool:
-        if self.unless is not None and self.unless.search(name):
+        if self.unless is not None and self.unless.found_in(name):
             return False
-        return any(map(name.__contains__, self.literals)) or bool(self.pattern and self.pattern.search(name))
+        return any(map(name.__contains__, self.literals)) or any(one.found_in(name) for one in self.patterns)
+
+
+def needed(pattern: str) -> str:
+    """The longest text without which a pattern is in no name; empty where it needs none for sure.
+
+    Groups and sets are taken to need nothing, and so is a letter before a sign that it may be left out.
+    """
+    rest = _ESCAPE.sub(" ", pattern)
+    while rest != (rest := _GROUP.sub(" ", rest)):
+        pass
+    return "" if "|" in rest else max(_LETTERS.findall(_OPTIONAL.sub(" ", rest)), key=len, default="")
 
 
 @cache
@@ -46,12 +76,11 @@ def _table() -> tuple[int, tuple[_Signs, ...]]:
 
 def _signs(entry: dict[str, Any]) -> _Signs:
     patterns = [pattern.lower() for pattern in entry["patterns"]]
-    others = [pattern for pattern in patterns if not _LITERAL.fullmatch(pattern)]
     return _Signs(
         family=entry["name"],
-        literals=tuple(pattern for pattern in patterns if _LITERAL.fullmatch(pattern)),
-        pattern=re.compile("|".join(others)) if others else None,
-        unless=re.compile(entry["unless"]) if "unless" in entry else None,
+        literals=tuple(pattern for pattern in patterns if needed(pattern) == pattern),
+        patterns=tuple(_Pattern(pattern) for pattern in patterns if needed(pattern) != pattern),
+        unless=_Pattern(entry["unless"]) if "unless" in entry else None,
     )
 
 
