@@ -7,7 +7,6 @@ with it; of an operator that calls itself only the outer one counts. Work is by 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,13 @@ from .own_time import own_of
 from .roof import roof
 
 _Texts = tuple[str, str, str, str]  # name, shapes, types and values of the arguments
+_Sums = tuple[int, int, int, int, int, int, int]  # fields of `Operator` from `count` on
 _LARGEST = 2**62  # number of a group
 _FAR = 0.6  # of its roofline: a product below it is worth a look
 _WORTH = 0.02  # share of the GPU time that a finding must be able to return
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)  # slower to make than a light one, faster to fill
+@dataclasses.dataclass(frozen=True, slots=True)  # slower to make than a light one, faster to fill by place
 class Operator:
     """All runs of one operator with the same shapes on one rank.
 
@@ -97,15 +97,15 @@ class _Each:
     gpu_own: Column
     gpu_total: Column
 
-    def summed(self, order: Column, first: Column) -> list[dict[str, int]]:
-        """Counts and sums of each group: operators in `order`, of which each group begins at one of `first`."""
-        columns = {
-            "count": np.ones(len(order), dtype=np.int64), "timed": (self.gpu_total > 0).astype(np.int64),
-            "host_own_ns": self.host_own, "host_total_ns": self.host_total, "kernels": self.kernels,
-            "gpu_own_ns": self.gpu_own, "gpu_total_ns": self.gpu_total,
-        }  # fmt: skip
-        sums = [np.add.reduceat(column[order], first).tolist() for column in columns.values()]
-        return [dict(zip(columns, row, strict=True)) for row in zip(*sums, strict=True)]
+    def summed(self, order: Column, first: Column) -> list[_Sums]:
+        """Of each group the fields of `Operator` from `count` on: operators in `order`, of which each group begins at
+        one of `first`.
+        """
+        columns = (
+            np.ones(len(order), dtype=np.int64), (self.gpu_total > 0).astype(np.int64), self.host_own, self.host_total,
+            self.kernels, self.gpu_own, self.gpu_total,
+        )  # fmt: skip
+        return list(zip(*(np.add.reduceat(column[order], first).tolist() for column in columns), strict=True))
 
 
 def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
@@ -120,7 +120,7 @@ def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) ->
     has_work = np.zeros(len(found.rows), dtype=bool)
     has_work[each.place[order]] = np.repeat([one is not None for one in done], np.diff(first, append=len(order)))
     sums, is_within = each.summed(order, first), found.below(has_work, places).tolist()
-    made = [_measured(trace, *one, gpu) for one in zip(said, sums, done, is_within, strict=True)]
+    made = [_measured(trace.rank, *one, gpu) for one in zip(said, sums, done, is_within, strict=True)]
     made.sort(key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
     whole = int(by.gpu_ns.sum()) + by.untied_ns
     return Operators(rank=trace.rank, operators=tuple(made), gpu_ns=whole, untied_ns=by.untied_ns)
@@ -191,32 +191,34 @@ def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
 
 
 def _measured(
-    trace: Trace, said: _Texts, sums: Mapping[str, Any], known: Work | None, is_within: bool, gpu: GPU | None
+    rank: int | None, said: _Texts, sums: _Sums, known: Work | None, is_within: bool, gpu: GPU | None
 ) -> Operator:
     name, dims, types, _ = said
-    more = {"is_within": is_within, **_worked(known, sums, gpu)} if known else {}
     shapes, formats = "".join(dims.split()), " ".join(types.split())
-    return Operator(rank=trace.rank, name=name, shapes=shapes, formats=formats, **sums, **more)
+    if known is None:
+        return Operator(rank, name, shapes, formats, *sums)
+    _, timed, *_, gpu_total_ns = sums
+    return Operator(rank, name, shapes, formats, *sums, *_worked(known, timed, gpu_total_ns * 1e-9, is_within, gpu))
 
 
-def _worked(known: Work, sums: Mapping[str, int], gpu: GPU | None) -> dict[str, Any]:
-    """What one run computes and moves, the rates of the timed ones, and the roofline."""
-    timed, time_s = sums["timed"], sums["gpu_total_ns"] * 1e-9
+def _worked(known: Work, timed: int, time_s: float, is_within: bool, gpu: GPU | None) -> tuple[Any, ...]:
+    """The fields from `form` on: what one run computes and moves, the rates of the timed ones, and the roofline."""
     least = roof(known, gpu) if gpu is not None else None
-    return {
-        "form": known.form,
-        "dtype": known.dtype,
-        "gemm": known.gemm,
-        "flop": known.flop,
-        "bytes": known.bytes,
-        "flop_per_byte": known.flop / known.bytes if known.bytes else None,
-        "flop_per_s": known.flop * timed / time_s if time_s else None,
-        "bytes_per_s": known.bytes * timed / time_s if time_s else None,
-        "math": least.math if least else "",
-        "bound": least.bound if least else "",
-        "roofline_ns": least.time_s * 1e9 if least else None,
-        "efficiency": least.time_s * timed / time_s if least and time_s else None,
-    }
+    return (
+        known.form,
+        known.dtype,
+        known.gemm,
+        known.flop,
+        known.bytes,
+        known.flop / known.bytes if known.bytes else None,
+        known.flop * timed / time_s if time_s else None,
+        known.bytes * timed / time_s if time_s else None,
+        least.math if least else "",
+        least.bound if least else "",
+        least.time_s * 1e9 if least else None,
+        least.time_s * timed / time_s if least and time_s else None,
+        is_within,
+    )
 
 
 def findings(found: Operators) -> list[Finding]:
