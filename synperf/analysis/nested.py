@@ -81,14 +81,14 @@ class Nested:
 def nested(events: Events) -> Nested:
     """The ranges of all threads."""
     rows = events.of(Kind.OPERATOR, Kind.ANNOTATION, *CALLS)
-    order = np.lexsort((np.arange(len(rows)), events.thread[rows], events.process[rows]))
+    order = np.lexsort((events.thread[rows], events.process[rows]))  # stable: in order of start
     rows = rows[order]
     process, thread = events.process[rows], events.thread[rows]
     begins = np.ones(len(rows), dtype=bool)  # of a thread
     begins[1:] = (np.diff(process) != 0) | (np.diff(thread) != 0)
     above = _above(events.start_ns[rows], events.end_ns(rows), begins)
-    place = np.full(len(events), -1)
-    place[rows] = np.arange(len(rows))
+    place = np.full(len(events), -1, dtype=np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
     return Nested(events=events, rows=rows, above=above, depth=_depth(above), place=place)
 
 
@@ -98,7 +98,8 @@ def _above(start: Column, end: Column, begins: Column) -> Column:
     Rows are in order of start, the longer first. Whatever ends before a range starts is jumped over, with all that had
     ended before that one started, for all ranges at once.
     """
-    above = np.where(begins, -1, np.arange(-1, len(start) - 1))
+    above = np.arange(-1, len(start) - 1, dtype=np.int32)
+    above[begins] = -1
     rest = np.flatnonzero(above >= 0)
     while (rest := rest[end[above[rest]] <= start[rest]]).size:
         above[rest] = above[above[rest]]
@@ -108,7 +109,7 @@ def _above(start: Column, end: Column, begins: Column) -> Column:
 
 def _depth(above: Column) -> Column:
     """How many are above each."""
-    depth, further = (above >= 0).astype(np.int64), above.copy()
+    depth, further = (above >= 0).astype(np.int32), above.copy()
     while (rest := np.flatnonzero(further >= 0)).size:
         at = further[rest]
         depth[rest] += depth[at]

@@ -86,40 +86,17 @@ class Launched:
     untied_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Each:
-    """Of each operator: where it is among the nested ranges, and its times."""
-
-    place: Column
-    host_own: Column
-    host_total: Column
-    kernels: Column
-    gpu_own: Column
-    gpu_total: Column
-
-    def summed(self, order: Column, first: Column) -> list[_Sums]:
-        """Of each group the fields of `Operator` from `count` on: operators in `order`, of which each group begins at
-        one of `first`.
-        """
-        columns = (
-            np.ones(len(order), dtype=np.int64), (self.gpu_total > 0).astype(np.int64), self.host_own, self.host_total,
-            self.kernels, self.gpu_own, self.gpu_total,
-        )  # fmt: skip
-        return list(zip(*(np.add.reduceat(column[order], first).tolist() for column in columns), strict=True))
-
-
 def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
     """The operators of a rank, with the roofline of its GPU where it is known; None where no operator is recorded."""
-    if not len(trace.events.of(Kind.OPERATOR)):
+    place = np.flatnonzero(trace.events.kind[found.rows] == Kind.OPERATOR)
+    if not len(place):
         return None
-    each, recorded = _each(found, by), _Recorded(found)
-    gpu, (order, first) = known.gpu if known else None, _groups(recorded, each.place)
-    places = each.place[order[first]]
-    said = recorded.of(places)
+    gpu, (said, order, first) = known.gpu if known else None, _groups(_Recorded(found), place)
     done = [work(*one) for one in said]
     has_work = np.zeros(len(found.rows), dtype=bool)
-    has_work[each.place[order]] = np.repeat([one is not None for one in done], np.diff(first, append=len(order)))
-    sums, is_within = each.summed(order, first), found.below(has_work, places).tolist()
+    has_work[place[order]] = np.repeat([one is not None for one in done], np.diff(first, append=len(order)))
+    is_within = found.below(has_work, place[order[first]]).tolist()
+    sums = _sums(found, by, place[order], first)
     made = [_measured(trace.rank, *one, gpu) for one in zip(said, sums, done, is_within, strict=True)]
     made.sort(key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
     whole = int(by.gpu_ns.sum()) + by.untied_ns
@@ -139,21 +116,26 @@ def launched(found: Nested) -> Launched:
     return Launched(gpu_ns=time, kernels=number, untied_ns=int(events.dur_ns[rows[~tied]].sum()))
 
 
-def _each(found: Nested, by: Launched) -> _Each:
+def _sums(found: Nested, by: Launched, place: Column, first: Column) -> list[_Sums]:
+    """Counts and sums of groups: operators at these places, of which each group begins at one of `first`."""
     events = found.events
-    place = np.flatnonzero(events.kind[found.rows] == Kind.OPERATOR)
-    total = found.summed(by.gpu_ns)
-    name = events.name[found.rows]
-    is_operator = events.kind[found.rows] == Kind.OPERATOR
-    outer = ~found.inside(is_operator, name)[place]
-    return _Each(
-        place=place,
-        host_own=own_of(found)[place],
-        host_total=np.where(outer, events.dur_ns[found.rows[place]], 0),
-        kernels=by.kernels[place],
-        gpu_own=by.gpu_ns[place],
-        gpu_total=np.where(outer, total[place], 0),
+    outer = ~found.inside(events.kind[found.rows] == Kind.OPERATOR, events.name[found.rows])[place]
+    gpu_total = np.where(outer, found.summed(by.gpu_ns)[place], 0)
+
+    def summed(column: Column) -> list[int]:
+        sums: list[int] = np.add.reduceat(column, first).tolist()
+        return sums
+
+    columns = (
+        np.diff(first, append=len(place)).tolist(),
+        summed((gpu_total > 0).astype(np.int64)),
+        summed(own_of(found)[place]),
+        summed(np.where(outer, events.dur_ns[found.rows[place]], 0)),
+        summed(by.kernels[place]),
+        summed(by.gpu_ns[place]),
+        summed(gpu_total),
     )
+    return list(zip(*columns, strict=True))
 
 
 class _Recorded:
@@ -163,31 +145,32 @@ class _Recorded:
         events = found.events
         self.texts = (*events.names, "")  # of -1, which is what is not recorded
         arguments = all_aligned(events.arguments, ("dims", "types", "values"), found.rows)
-        self.ids = np.stack([events.name[found.rows], *arguments])
+        self.ids = [column.astype(np.int32) for column in (events.name[found.rows], *arguments)]
 
     def of(self, places: Column) -> list[_Texts]:
         """Name, shapes, types and values of each of these; what is not recorded is empty."""
-        columns = [[self.texts[text] for text in ids] for ids in self.ids[:, places].tolist()]
+        columns = [[self.texts[text] for text in ids[places].tolist()] for ids in self.ids]
         return list(zip(*columns, strict=True))
 
 
-def _groups(recorded: _Recorded, place: Column) -> tuple[Column, Column]:
+def _groups(recorded: _Recorded, place: Column) -> tuple[list[_Texts], Column, Column]:
     """An order in which operators of one name, shapes and formats are side by side, and where each group begins.
 
-    They are of one stride and mask too, where the formula asks.
+    They are of one stride and mask too, where the formula asks. What each group is said to be comes first.
     """
     asks = np.array([needs_values(name) for name in recorded.texts], dtype=bool)
-    keys = recorded.ids[:, place]
-    keys[-1] = np.where(asks[keys[0]], keys[-1], -1)
+    name, *_, values = recorded.ids
     most = len(recorded.texts)
     of, size = np.zeros(len(place), dtype=np.int64), 1
-    for key in keys:
+    for ids in recorded.ids:
+        key = np.where(asks[name[place]], values[place], -1) if ids is values else ids[place]
         if size * most > _LARGEST:  # in the place of such numbers, which they are among the different ones
             _, of = np.unique(of, return_inverse=True)
             size = len(of)
         of, size = of * most + key + 1, size * most
     order = np.argsort(of, kind="stable")
-    return order, np.flatnonzero(np.diff(of[order], prepend=-1))
+    first = np.flatnonzero(np.diff(of[order], prepend=-1))
+    return recorded.of(place[order[first]]), order, first
 
 
 def _measured(
