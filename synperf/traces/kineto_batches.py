@@ -97,7 +97,7 @@ class Decoded:
 
 
 class Scanned:
-    """Events as places in a text: of each field a begin and a length, None where no event has it."""
+    """Events as places in a text: of each field a begin and a length in one number, None where no event has it."""
 
     def __init__(
         self, text: memoryview, rows: int, places: Sequence[Column | None], chosen: Column | None = None
@@ -136,7 +136,7 @@ class Scanned:
     def has(self, name: str) -> Column:
         places = self._places(name)
         if places is None or _TYPE_OF[name] == "r":
-            return np.zeros(len(self), dtype=bool) if places is None else places[:, 0] >= 0
+            return np.zeros(len(self), dtype=bool) if places is None else places.view(np.int32)[::2] >= 0
         found, of = self._alike(name)
         return np.array([value != _MISSING[name] for value in found], dtype=bool)[of]
 
@@ -164,7 +164,8 @@ class Scanned:
         return places if places is None or self.chosen is None else places[self.chosen]
 
     def _texts(self, places: Column) -> list[bytes]:
-        return [bytes(self.text[at : at + length]) if at >= 0 else b"" for at, length in places.tolist()]
+        pairs = places.view(np.int32).reshape(-1, 2).tolist()
+        return [bytes(self.text[at : at + length]) if at >= 0 else b"" for at, length in pairs]
 
     def _alike(self, name: str) -> tuple[list[Any], Column]:
         """The different values of a field, as they come, and which of them each event has."""
@@ -189,7 +190,7 @@ def scanned(text: memoryview) -> Scanned | None:
     rows, has_high, places = found
     if has_high and not _is_text(text):
         return None
-    columns = [None if one is None else np.frombuffer(one, dtype=np.int32).reshape(rows, 2) for one in places]
+    columns = [None if one is None else np.frombuffer(one, dtype=np.int64) for one in places]
     return Scanned(text, rows, columns)
 
 

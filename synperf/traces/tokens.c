@@ -457,11 +457,18 @@ static Py_ssize_t numbered(const Column *column, int32_t *code, int32_t *first) 
     int32_t *slots = malloc(size * sizeof(int32_t)); /* the number of the value there, or -1 */
     uint64_t *hashes = malloc(((size_t)column->rows + 1) * sizeof(uint64_t));
     Py_ssize_t count = slots && hashes ? 0 : -1;
-    Bytes text = column->text.buf;
+    Bytes text = column->text.buf, last = text;
+    int32_t last_length = 0;
     if (!count) memset(slots, -1, size * sizeof(int32_t));
     for (Py_ssize_t row = 0; count >= 0 && row < column->rows; row++) {
         int32_t begin = column->place[2 * row], length = begin < 0 ? 0 : column->place[2 * row + 1];
         Bytes at = begin < 0 ? text : text + begin;
+        if (row && length == last_length && !memcmp(at, last, (size_t)length)) { /* as of most columns */
+            code[row] = code[row - 1];
+            continue;
+        }
+        last = at;
+        last_length = length;
         uint64_t hash = mixed(at, length);
         size_t slot = hash & (size - 1);
         for (; slots[slot] >= 0; slot = (slot + 1) & (size - 1)) {
