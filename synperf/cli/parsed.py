@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -11,6 +12,13 @@ import typer
 from ..errors import FieldError, PerfError
 from . import pairs
 from .app import module
+
+_RIGHT = {
+    "integer": "is not a whole number; right would be one such as 4",
+    "int": "is not a whole number; right would be one such as 4",
+    "float": "is not a number; right would be one such as 0.5",
+}
+_WRONG = re.compile(r"is not a valid (integer|int|float)(?: range)?$")
 
 
 class UsageError(PerfError):
@@ -75,7 +83,7 @@ def command(name: str) -> Any:
 
 def _usage(error: Any) -> str:
     """An error of typer as a clause: `missing option '--gpu'; see synperf predict --help`."""
-    message = str(error.format_message()).strip().rstrip(".")
+    message = _WRONG.sub(lambda found: _RIGHT[found[1]], str(error.format_message()).strip().rstrip("."))
     context = getattr(error, "ctx", None)
     hint = f"; see {context.command_path} --help" if context is not None else ""
     return f"{message[:1].lower()}{message[1:]}{hint}"

@@ -109,3 +109,16 @@ def test_of_a_cell_that_is_too_long(text, said, tmp_path):
         seen = invoke(*command)
         assert_refused(seen)
         assert f"long.csv {said}" in seen.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "right"),
+    [
+        (("pipeline", "--stages", "2.5"), "'2.5' is not a whole number; right would be one such as 4"),
+        (("evaluate", "gemm", "--seed", "x"), "'x' is not a whole number; right would be one such as 4"),
+    ],
+)
+def test_a_number_of_the_wrong_kind_is_told_what_would_be_right(arguments, right):
+    seen = invoke(*arguments)
+    assert_refused(seen)
+    assert right in seen.err
