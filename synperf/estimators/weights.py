@@ -44,6 +44,15 @@ class Regime(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     high: float
 
 
+class MoreShapes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How errors on new shapes fall with the number of shapes that a network is fitted to, and what that comes to."""
+
+    power: float
+    error: float  # standard error of the power
+    shapes: int  # that told it
+    share: float  # of the errors of networks that miss one shape, those of the one that has seen all
+
+
 class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One network: the formats that it serves, its inputs and groups in order, and the regimes of each group."""
 
@@ -63,6 +72,7 @@ class NetworkCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     beyond: float = 0.0  # of |log(measured / predicted)|: how much further it goes outside the measured range
     widening: dict[str, float] = {}  # by group: the errors of held-out rows over those of the rows it was fitted to
     nearness: Nearness | None = None  # where errors grow with the distance to measured shapes
+    more_shapes: MoreShapes | None = None  # of very few shapes, where networks that miss one err further
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

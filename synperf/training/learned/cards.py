@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 
 from ...estimators.nearness import Nearness
 from ...estimators.network import Network
-from ...estimators.weights import GENERAL, KNOWN, NetworkCard, Regime
+from ...estimators.weights import GENERAL, KNOWN, MoreShapes, NetworkCard, Regime
 from ...evaluation.metrics import Errors
 from ...numeric import concatenated
 from .data import Table
@@ -22,6 +22,8 @@ from .seen import origins
 from .stages import ROWS_GENERAL, ROWS_LEFT_OUT, TABLES, few, fitted_to, left_out, without
 from .unseen import Case, unseen
 
+More = Callable[[Mapping[str, Nearness]], Mapping[str, MoreShapes]]  # what one more shape comes to, by format
+
 
 def cards(
     part: str, data: Table, networks: Mapping[str, Network], spreads: Spreads, num_shapes: int, seed: int
@@ -29,7 +31,12 @@ def cards(
     known, general = networks[f"{part}.{KNOWN}"], networks.get(f"{part}.{GENERAL}")
     judged, rows = Judged.of(part, data, networks, num_shapes), len(fitted_to(data, num_shapes))
     card = _card(part, KNOWN, known, rows, _scores_of(judged, known=True), spreads.regimes(part))
-    yield msgspec.structs.replace(card, beyond=spreads.beyond[part], nearness=spreads.nearness.get(part))
+    yield msgspec.structs.replace(
+        card,
+        beyond=spreads.beyond[part],
+        nearness=spreads.nearness.get(part),
+        more_shapes=spreads.more_shapes.get(part),
+    )
     if general is None:
         return
     cases = [_case(data, gpus, networks[without(part, gpus)], seed) for gpus in left_out(set(data.gpu))]
@@ -53,15 +60,20 @@ class Spreads:
     by_part: Mapping[str, Mapping[str, Spread]]  # of calls inside the measured range, on shapes as far as usual
     beyond: Mapping[str, float]  # by format, of `regimes.beyond`
     nearness: Mapping[str, Nearness]  # by format, where errors grow with the distance to measured shapes
+    more_shapes: Mapping[str, MoreShapes]  # by format of very few shapes, where errors fall with their number
 
     @classmethod
-    def of(cls, judged: Mapping[str, Sequence[Judged]], shapes: Mapping[str, np.ndarray]) -> Spreads:
+    def of(
+        cls, judged: Mapping[str, Sequence[Judged]], shapes: Mapping[str, np.ndarray], more: More = lambda _: {}
+    ) -> Spreads:
         """`shapes` (shapes, fields) are those that the network which answers has seen."""
         raw = {part: _spreads(own) for part, own in judged.items()}
         near = nearness({part: _inside(groups) for part, groups in raw.items()}, shapes)
+        told = more(near)
+        raw |= {part: _times(raw[part], own.share) for part, own in told.items()}
         every = {part: leveled(groups, near.get(part)) for part, groups in raw.items()}
         inside = {part: _inside(groups) for part, groups in every.items()}
-        return cls(by_part=inside, beyond=beyond(every), nearness=near)
+        return cls(by_part=inside, beyond=beyond(every), nearness=near, more_shapes=told)
 
     @classmethod
     def of_tables(cls, tables: Mapping[str, Table], networks: Mapping[str, Network]) -> Spreads:
@@ -71,6 +83,10 @@ class Spreads:
         """Of one format; its ends are drawn towards those of all."""
         everywhere = np.concatenate([scaled_by_band(groups) for groups in self.by_part.values()])
         return regimes(part, self.by_part[part], everywhere)
+
+
+def _times(groups: Mapping[str, Spread], share: float) -> dict[str, Spread]:
+    return {name: replace(s, apart=share * s.apart) for name, s in groups.items()}
 
 
 def _inside(groups: Mapping[str, Spread]) -> dict[str, Spread]:

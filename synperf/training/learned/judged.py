@@ -39,9 +39,9 @@ class Judged:
         folds = [(i, others) for i, others in data.folds(num_folds(num_shapes)) if without_fold(part, i) in networks]
         if not folds:
             return cls.of_one(networks[f"{part}.{KNOWN}"], data)
-        by, away = np.zeros(len(data), dtype=np.intp), np.zeros(len(data))
+        by, distance = np.zeros(len(data), dtype=np.intp), np.zeros(len(data))
         for place, (_, others) in enumerate(folds):
-            by[~others], away[~others] = place, _away(data.extents[~others], data.extents[others])
+            by[~others], distance[~others] = place, away(data.extents[~others], data.extents[others])
         rows = [rows_of_fold(data, others, num_shapes) for _, others in folds]
         return cls(
             data=data,
@@ -49,15 +49,15 @@ class Judged:
             by=by,
             is_new=np.ones(len(data), dtype=bool),
             parted=True,
-            octaves=away,
+            octaves=distance,
             share=float(np.mean(rows) / len(fitted_to(data, num_shapes))) ** fall,
         )
 
     @classmethod
     def of_one(cls, network: Network, data: Table) -> Judged:
         """By one network, which was fitted to all that are not held out."""
-        by, away = np.zeros(len(data), dtype=np.intp), np.zeros(len(data))
-        return cls(data=data, networks=(network,), by=by, is_new=data.held_out, parted=False, octaves=away)
+        by, near = np.zeros(len(data), dtype=np.intp), np.zeros(len(data))
+        return cls(data=data, networks=(network,), by=by, is_new=data.held_out, parted=False, octaves=near)
 
     @classmethod
     def of_largest(cls, part: str, data: Table, networks: Mapping[str, Network]) -> tuple[Judged, ...]:
@@ -90,7 +90,7 @@ def errors(network: Network, rows: Table, *, known: bool) -> tuple[np.ndarray, n
     return rows.base_s * np.exp(correction), rows.target - correction
 
 
-def _away(extents: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def away(extents: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """(rows,) octaves to the nearest of the shapes that were seen."""
     shapes, which = np.unique(extents, axis=0, return_inverse=True)
     found: np.ndarray = Places.of(np.unique(seen, axis=0)).octaves(shapes)[which.reshape(-1)]

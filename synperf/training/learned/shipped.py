@@ -30,6 +30,7 @@ from .data import HELD_OUT, Table, some_of_each, table
 from .fit import fit, marks
 from .judged import Judged
 from .more_rows import fall
+from .more_shapes import more_shapes, stages_of_shapes, told_by
 from .settings import Settings
 from .stages import TABLES, Stage, fitted_to, stages
 
@@ -120,16 +121,16 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     num_shapes = {part: len(shapes(own)[0]) for part, own in parts.items()}
     seed, has_tables = training.seed, len(names(family, tables=training.tables)) > 1
     _check_held_out(tables, num_shapes, " x ".join(family_named(family).shape), has_tables=has_tables)
-    networks = training.networks(
-        [
-            stage
-            for part, data in tables.items()
-            for stage in stages(
-                family, part, data, seed, num_shapes=num_shapes[part], tables=has_tables, general=training.general
-            )
-        ]
-    )
-    spread = _spreads(tables, networks, num_shapes)
+    every = [
+        stage
+        for part, data in tables.items()
+        for stage in stages(
+            family, part, data, seed, num_shapes=num_shapes[part], tables=has_tables, general=training.general
+        )
+    ]
+    every += [one for part in told_by(num_shapes) for one in stages_of_shapes(family, part, tables[part], seed)]
+    networks = training.networks(every)
+    spread = _spreads(tables, networks, num_shapes, seed)
     made = {
         family: [
             msgspec.structs.replace(card, varied=_varied(parts[part]))
@@ -150,7 +151,9 @@ def train(rows: Rows, devices: Devices, training: Training, command: str) -> Mad
     }
 
 
-def _spreads(tables: Mapping[str, Table], networks: Mapping[str, Network], num_shapes: Mapping[str, int]) -> Spreads:
+def _spreads(
+    tables: Mapping[str, Table], networks: Mapping[str, Network], num_shapes: Mapping[str, int], seed: int
+) -> Spreads:
     """The errors of the networks that know GPUs, as those of the one that answers in each format."""
     falls = fall((part, data, networks, num_shapes[part]) for part, data in tables.items())
     judged = {
@@ -161,7 +164,7 @@ def _spreads(tables: Mapping[str, Table], networks: Mapping[str, Network], num_s
         for part, data in tables.items()
     }
     seen = {part: np.unique(fitted_to(data, num_shapes[part]).extents, axis=0) for part, data in tables.items()}
-    return Spreads.of(judged, seen)
+    return Spreads.of(judged, seen, lambda near: more_shapes(tables, networks, num_shapes, near, seed))
 
 
 def _varied(rows: Rows) -> tuple[str, ...]:
