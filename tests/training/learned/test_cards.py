@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from synperf import hardware
+from synperf.estimators.weights import MoreShapes
 from synperf.training.learned import regimes
 from synperf.training.learned.cards import Spreads
 from synperf.training.learned.data import table
@@ -98,10 +99,11 @@ def test_where_shapes_are_many_the_network_that_answers_is_judged_by_the_rows_th
     assert np.array_equal(judged.is_new, DATA.held_out)
 
 
-def spreads(num_shapes, network):
+def spreads(num_shapes, network, share=None):
+    told = {} if share is None else {"bf16": MoreShapes(power=0.2, error=0.01, shapes=30, share=share)}
     names = ["bf16.known", *(f"bf16.fold{i}" for i in range(8))] if num_shapes < MANY else ["bf16.known"]
     judged = Judged.of("bf16", DATA, dict.fromkeys(names, network), num_shapes)
-    return Spreads.of({"bf16": [judged]}, {"bf16": np.unique(DATA.extents, axis=0)})
+    return Spreads.of({"bf16": [judged]}, {"bf16": np.unique(DATA.extents, axis=0)}, lambda _: told)
 
 
 def test_calls_beyond_the_measured_range_stand_apart_and_move_the_ends_of_the_interval_there(monkeypatch):
@@ -110,6 +112,16 @@ def test_calls_beyond_the_measured_range_stand_apart_and_move_the_ends_of_the_in
     for group in Off.groups:
         assert found.by_part["bf16"][group].apart == pytest.approx(0.02)
     assert found.beyond == {"bf16": pytest.approx(0.03)}
+
+
+def test_errors_count_the_share_that_one_more_shape_leaves_of_them(monkeypatch):
+    monkeypatch.setattr(regimes, "LEAST_ROWS", 100)
+    whole, part = (spreads(SOME, Off(apart=0.02, beyond=0.05, limit=2.0**9), share) for share in (None, 0.8))
+    for group in Off.groups:
+        assert part.by_part["bf16"][group].apart == pytest.approx(0.8 * whole.by_part["bf16"][group].apart)
+        assert part.regimes("bf16")[group][0].high == pytest.approx(0.8 * whole.regimes("bf16")[group][0].high)
+    assert part.beyond["bf16"] == pytest.approx(0.8 * whole.beyond["bf16"])
+    assert (whole.more_shapes, part.more_shapes["bf16"].share) == ({}, 0.8)
 
 
 def test_where_shapes_are_many_no_call_stands_apart():
