@@ -43,7 +43,7 @@ def compare(
         MissingExtraError: the extra [train] or [data] is not installed.
     """
     kind, chosen = family_named(family).name, selection or splits.selection(splits.check(split))
-    wanted = _recipes(splits.check(split), recipes)
+    wanted = _recipes(splits.check(split), recipes, kind)
     if resume and out is None:
         raise FieldError("resume: from where is not said; right would be --out FILE beside it")
     parts, told = (_measured(kind, chosen), aiconfigurator.source()) if rows is None else (rows, source)
@@ -60,14 +60,14 @@ def compare(
     return state.comparison(names, [recipe.name for recipe in wanted])
 
 
-def _recipes(split: str, chosen: Iterable[str | Recipe]) -> tuple[Recipe, ...]:
+def _recipes(split: str, chosen: Iterable[str | Recipe], family: str) -> tuple[Recipe, ...]:
     """Recipes by name or as they are; where GPUs are left out, the roofline is there to be beaten."""
     given = tuple(chosen)
     found = {one.name: one for one in given if isinstance(one, Recipe)}
     texts = [one for one in given if isinstance(one, str)]
     order = [one if isinstance(one, str) else one.name for one in given]
     if texts or not given:
-        made = {recipe.name: recipe for recipe in ours.named(split, texts)}
+        made = {recipe.name: recipe for recipe in ours.named(split, texts, family)}
         found |= made
         order = order or list(made)
     if split in splits.LEAVING_OUT and ours.ROOFLINE not in found:

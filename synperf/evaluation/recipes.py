@@ -23,14 +23,15 @@ def names() -> tuple[str, ...]:
     return (*OURS, *sorted(RECIPES))
 
 
-def defaults(split: str) -> tuple[str, ...]:
-    """Our recipe for a split, and every baseline; few rows of a GPU correct our recipe alone."""
+def defaults(split: str, family: str = "gemm") -> tuple[str, ...]:
+    """Our recipe for a split, and every baseline that fits the family; few rows of a GPU correct our recipe alone."""
     if split == FEW_SHOT:
         return (GENERAL,)
-    return (GENERAL if split in UNSEEN and split != TEST_FILE else HYBRID, *sorted(RECIPES))
+    baselines = sorted(name for name, recipe in RECIPES.items() if recipe.fits(family))
+    return (GENERAL if split in UNSEEN and split != TEST_FILE else HYBRID, *baselines)
 
 
-def named(split: str, chosen: Iterable[str] = ()) -> tuple[Recipe, ...]:
+def named(split: str, chosen: Iterable[str] = (), family: str = "gemm") -> tuple[Recipe, ...]:
     """The recipes of these names, or the default ones, which `all` stands for too; each once.
 
     Raises:
@@ -39,7 +40,8 @@ def named(split: str, chosen: Iterable[str] = ()) -> tuple[Recipe, ...]:
         MissingExtraError: the extra [train] is not installed.
     """
     given = tuple(chosen) or (ALL_DEFAULT,)
-    wanted = dict.fromkeys(name for one in given for name in (defaults(split) if one == ALL_DEFAULT else (one,)))
+    usual = defaults(split, family)
+    wanted = dict.fromkeys(name for one in given for name in (usual if one == ALL_DEFAULT else (one,)))
     for name in wanted:
         if name not in names():
             raise UnknownNameError(f"recipe: {UnknownNameError.among('recipe', name, names())}")

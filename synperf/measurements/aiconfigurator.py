@@ -154,5 +154,6 @@ def _spec(family: str) -> dict[str, Any]:
     """The rules of one family: those tables of the file that say which files to read."""
     families = {name: table for name, table in _rules().items() if isinstance(table, dict) and "tables" in table}
     if family not in families:
-        raise UnknownNameError.among("measured family", family, families)
+        known = UnknownNameError.among("measured family", family, families)
+        raise UnknownNameError(f"{known}; of others right would be rows of your own: --rows FILE")
     return families[family]

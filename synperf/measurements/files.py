@@ -124,7 +124,13 @@ def _opened(path: Path, family: str) -> tuple[Iterator[Any], Any]:
     head = _head(path)
     if head.startswith(_PARQUET) or path.suffix.lower() == ".parquet":
         whole = next(_module("..tables.frames").read(path, path.name, _ALL_ROWS))
-        return iter([whole]), _layout(whole.rows, family)
+        matching = _layouts(whole.rows)
+        layout = next((one for one in matching if family in one.families), None)
+        if matching and layout is None and "family" not in whole.columns:
+            known = sorted({name for one in matching for name in one.families})
+            right = f"right would be {_any_of(known)}"
+            raise FileFormatError(f"{path.name}: no {family} is read from such a table; {right}")
+        return iter([whole]), layout
     is_json = head.removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b"[")
     reader = _module("..tables.json_lines" if is_json else "..tables.csv_text")
     return reader.read(path, path.name, _BATCH_ROWS), None
@@ -143,9 +149,14 @@ def _head(path: Path) -> bytes:
     return head
 
 
-def _layout(frame: Any, family: str) -> Any:
-    layouts = [layout for name in PUBLISHED for layout in _module(f".{name}").FORMATS if family in layout.families]
-    return next((layout for layout in layouts if layout.matches(frame)), None)
+def _layouts(frame: Any) -> list[Any]:
+    """Layouts of published tables that a file has, in the order in which they are tried."""
+    layouts = [layout for name in PUBLISHED for layout in _module(f".{name}").FORMATS]
+    return [layout for layout in layouts if layout.matches(frame)]
+
+
+def _any_of(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _module(name: str) -> Any:

@@ -22,11 +22,16 @@ Fit = Callable[[Rows, Devices, int], Predictor]  # of training rows and a seed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """A named way to fit; `needs` is the extra without which it cannot."""
+    """A named way to fit; `families` are those that it has features of, empty where it fits all."""
 
     name: str
     summary: str
     fit: Fit
+    families: tuple[str, ...] = ()
+
+    def fits(self, family: str) -> bool:
+        """Whether it fits rows of a family."""
+        return not self.families or family in self.families
 
 
 def by_part(rows: Rows) -> Iterator[tuple[str, np.ndarray]]:

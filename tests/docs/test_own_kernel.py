@@ -45,6 +45,18 @@ def test_the_page_runs_as_it_is_written(tmp_path, monkeypatch):
     says_what_the_page_says(seen)
 
 
+def test_the_sentence_that_the_page_quotes_is_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = PAGE.read_text(encoding="utf-8")
+    file, body = next((file, body) for file, kind, body in BLOCK.findall(text) if file and kind == "python")
+    line = next(n for n, line in enumerate(body.splitlines(), 1) if line.lstrip().startswith("return {"))
+    Path(file).write_text(body.replace('"fma_flop"', '"flop"'))
+    seen = invoke("predict", file, "rows=8", "dim=8", "--gpu", "h100_sxm")
+    quoted = re.search(rf"`({re.escape(file)}:\d+: decompose: [^`]+)`", text)[1]
+    assert quoted in seen.err
+    assert quoted.startswith(f"{file}:{line}:")
+
+
 def option(command):
     return next((f" {word}" for word in ("--calibration", "--weights") if word in command), "")
 

@@ -30,6 +30,10 @@ def test_the_defaults_are_ours_and_every_baseline():
     assert recipes.defaults(splits.FEW_SHOT) == ("general",)
 
 
+def test_a_baseline_without_features_of_a_family_is_no_default_of_it():
+    assert set(recipes.defaults(splits.TEST_FILE)) - set(recipes.defaults(splits.TEST_FILE, "conv")) == {"paper"}
+
+
 def test_all_is_the_defaults_and_others_may_stand_beside_it(monkeypatch):
     made(monkeypatch)
     assert len(recipes.named(splits.RANDOM, ["all", "no_network", "roofline"])) == 1 + len(RECIPES) + 1

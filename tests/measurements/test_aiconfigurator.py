@@ -162,7 +162,7 @@ def test_a_family_without_tables_is_unknown(tmp_path):
     with pytest.raises(
         UnknownNameError,
         match="no measured family named 'conv'; known: attention, fused_moe, gemm, linear_attention, mla, "
-        "quantize, sparse_attention",
+        "quantize, sparse_attention; of others right would be rows of your own: --rows FILE",
     ):
         aiconfigurator.gpus("conv", root=tmp_path)
 

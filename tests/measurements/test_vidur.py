@@ -10,6 +10,7 @@ pytest.importorskip("polars", reason="needs the extra [data]")
 import polars as pl
 
 from synperf import hardware
+from synperf.errors import FileFormatError
 from synperf.kernels import gemm
 from synperf.measurements import audit_file, read_file
 
@@ -134,3 +135,9 @@ def test_every_row_of_attention_is_used():
     (audit,) = audit_file(path, "attention")
     assert (audit.rows, audit.kept, audit.keys) == (14_658, 14_658, 14_318)
     assert 0.19 < read_file(path, "attention").is_test.mean() < 0.21
+
+
+def test_a_family_that_no_layer_has_is_refused_with_those_that_it_has(tmp_path):
+    path = put(tmp_path, LAYER)
+    with pytest.raises(FileFormatError, match=r": no layernorm is read from such a table; right would be .*gemm"):
+        read_file(path, "layernorm")

@@ -182,7 +182,7 @@ def _report(asked: Asked, origin: str | None) -> evaluation.Report:
 def _comparison(asked: Asked, chosen: Selection, out: Path | None, resume: bool) -> evaluation.Comparison:
     """Errors of what is fitted."""
     split = asked.split or splits.NEW_SHAPE
-    wanted: list[Recipe] = list(recipes.named(split, asked.recipes))
+    wanted: list[Recipe] = list(recipes.named(split, asked.recipes, asked.family))
     if split == splits.PAPER_FP8 and (artifact := paper_tables.artifact(asked.files)) is not None:
         wanted.append(artifact)
     with stages() as told:
