@@ -103,7 +103,8 @@ def _audit(rows: Rows, name: str, gpu: str, cold: int, unread: tuple[str, ...]) 
 
 
 def _audit_of_other(batch: Batch, family: str, rows: np.ndarray, name: str) -> FileAudit:
-    gpus = sorted({_texts(batch, "gpu")[row] for row in rows.tolist()})
+    every = _texts(batch, "gpu")
+    gpus = sorted({every[row] for row in rows.tolist()})
     dropped = {f"are of {family}": len(rows)}
     return FileAudit(source=name, gpu=", ".join(gpus), rows=len(rows), kept=0, keys=0, dropped=dropped)
 

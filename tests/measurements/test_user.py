@@ -8,7 +8,7 @@ import pytest
 
 from synperf.errors import FileFormatError, UnknownNameError
 from synperf.hardware import gpu
-from synperf.measurements import audit_file, read_file
+from synperf.measurements import audit_file, read_file, user
 
 LINE = "4096,4096,4096,200"
 RANGE = "must be a whole number from 1 to 2147483647"
@@ -303,3 +303,11 @@ def test_attention_needs_a_length_of_queries_and_keys(tmp_path):
     path = put(tmp_path, "heads,head_dim,time_us\n32,128,30\n")
     with pytest.raises(FileFormatError, match="no column q_len, kv_len among heads, head_dim, time_us"):
         read_file(path, "attention", gpu="h100_sxm")
+
+
+def test_many_rows_of_another_family_are_counted_in_one_pass(tmp_path, monkeypatch):
+    calls, texts = [], user._texts
+    monkeypatch.setattr(user, "_texts", lambda batch, column: calls.append(column) or texts(batch, column))
+    path = put(tmp_path, "family,rows,dim,time_us\n" + "softmax,8,8,9\n" * 50 + "layernorm,8,8,9\n")
+    assert len(read_file(path, "layernorm", gpu="h100_sxm")) == 1
+    assert calls.count("gpu") < 5
