@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import compress
 from math import exp
+from operator import or_
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,7 +29,7 @@ from ..hardware.twins import kin
 from ..kernels import KernelFamily
 from ..kernels.base import of_engine, take, values_of
 from ..kernels.dispatch import PLAIN, engine_of_rows, measured_as, resolve
-from ..numeric import Number, maximum, minimum
+from ..numeric import Number, maximum, minimum, where
 from ..version import VERSION
 from .analytical import LIMITERS, slowest
 from .estimate import Estimate
@@ -69,6 +70,7 @@ class Choice:
     near: Near | None  # how much further they go on shapes that are far from measured ones
     digest: str  # the first digits of that of the weights, which name them
     varied: tuple[str, ...]  # fields that measured calls always have at 1, but for those of this network
+    is_shipped: bool  # whether the weights are those that come with synperf
     in_turn: bool  # whether an input says what took turns in L2 while rows were timed
 
 
@@ -287,8 +289,9 @@ def finish(
         further = _further(choice.beyond, outside, len(choice.outside + given), single)
         low, high = low / further, high * further
     low_s, high_s = time_s * low, time_s * high
-    if choice.is_apart and regimes is choice.regimes:
-        analytical_s = found.rates.launch_s + slowest_s
+    is_apart = _is_apart(choice, kind, call)
+    if (is_apart if single else np.any(is_apart)) and regimes is choice.regimes:
+        analytical_s = where(is_apart, found.rates.launch_s + slowest_s, time_s)
         low_s, high_s = minimum(low_s, analytical_s), maximum(high_s, analytical_s)
     return Estimate(
         family=kind.name,
@@ -356,15 +359,28 @@ def widened(choice: Choice, few: Regime) -> Choice:
 def _outside(found: Answer, kind: KernelFamily, call: Any, given: tuple[str, ...], single: bool) -> Any:
     """Names of what is outside the training rows, fields and inputs: one tuple, or one per row."""
     network, always = found.choice.network, found.choice.outside + given
-    fields = tuple(name for name in kind.always_one if name not in found.choice.varied)
+    fields = _one_valued(found.choice, kind, call)
     if single:
-        for name in fields:
-            if getattr(call, name) != 1:
+        for name, value in fields.items():
+            if getattr(call, name) != value:
                 always += (name,)
         return (*always, *compress(network.inputs, network.outside_of_one(found.logs, found.choice.group)))
     beyond = network.outside(found.logs, found.choice.group)
-    columns = [np.broadcast_to(getattr(call, name) != 1, len(beyond)) for name in fields]
+    columns = [np.broadcast_to(getattr(call, name) != value, len(beyond)) for name, value in fields.items()]
     return _by_pattern(always, (*fields, *network.inputs), [*columns, *beyond.T])
+
+
+def _one_valued(choice: Choice, kind: KernelFamily, call: Any) -> dict[str, int]:
+    """Fields that all rows of the network have at one value, which its inputs tell nothing of."""
+    fields = {name: 1 for name in kind.always_one if name not in choice.varied}
+    return {**fields, **kind.shipped_at(call)} if choice.is_shipped else fields
+
+
+def _is_apart(choice: Choice, kind: KernelFamily, call: Any) -> Any:
+    """Whether measured rows tell little of a call: of its GPU, or of a field that all of them have at one value."""
+    if choice.is_apart or not choice.is_shipped:
+        return choice.is_apart
+    return reduce(or_, (getattr(call, name) != value for name, value in kind.shipped_at(call).items()), False)
 
 
 def _given(kind: KernelFamily, call: Any) -> tuple[str, ...]:
@@ -458,7 +474,8 @@ def choose(weights: Weights, want: Wanted) -> Choice | None:
                     network=network, group=at, regimes=regimes, ends=_ends(regimes), outside=outside + beyond,
                     assumptions=notes, widening=card.widening.get(group, 1.0), beyond=card.beyond,
                     near=None if card.nearness is None else Near.of(card.nearness), is_apart=is_apart,
-                    digest=weights.card.sha256[:12], varied=card.varied, in_turn=IN_TURN in network.inputs,
+                    digest=weights.card.sha256[:12], varied=card.varied,
+                    is_shipped=weights is shipped(weights.card.family), in_turn=IN_TURN in network.inputs,
                 )  # fmt: skip
     return None
 

@@ -60,6 +60,11 @@ def _every_size(call: Any) -> tuple[str, ...]:  # noqa: ARG001
     return ()
 
 
+def _nowhere(call: Any) -> Mapping[str, int]:  # noqa: ARG001
+    """Rows vary in every field."""
+    return {}
+
+
 def _no_kernel(engine: str | None, labels: Mapping[str, Any]) -> str | None:  # noqa: ARG001
     """Kernels are by format and GPU alone."""
     return None
@@ -92,6 +97,7 @@ class KernelFamily:
     of_gpus: Callable[[Any], tuple[str, ...]] = _every_size  # nor one that knows no GPU: they tell GPUs apart
     chosen: tuple[str, ...] = ()  # fields that a library chooses where they are not given
     always_one: tuple[str, ...] = ()  # number fields that every measured call has at 1
+    shipped_at: Callable[[Any], Mapping[str, int]] = _nowhere  # number fields with one value in all rows of its weights
     others: tuple[Any, ...] = ()  # examples of the variants whose networks see other inputs than that of `example`
     shape: tuple[str, ...] = ()  # number fields that make a shape: what a split holds out whole
     by_one: tuple[tuple[str, str], ...] = ()  # truths of a call that, where not given, say whether a number of it is 1

@@ -156,6 +156,12 @@ def variant(p: LinearAttention) -> str:
     return f"conv_kda_{p.phase}" if p.variant == "kda" else f"conv_{p.phase}"
 
 
+def _shipped_at(p: LinearAttention) -> dict[str, int]:
+    """Scans and steps were measured at heads of 128 x 128 alone, in chunks of 64; convolutions at others too."""
+    return {} if p.convolves else _MEASURED
+
+
+_MEASURED = {"head_dim": 128, "state_dim": 128, "chunk": 64}  # of gdn_perf and kda_perf
 _EXAMPLE = LinearAttention(variant="gdn", batch=4, seq_len=4096, heads=32, head_dim=128, state_dim=128, groups=16)
 _STEP = LinearAttention(
     variant="gdn", batch=64, seq_len=1, heads=32, head_dim=128, state_dim=128, groups=16, phase="decode"
@@ -185,6 +191,7 @@ FAMILY = KernelFamily(
     stepped=STEPPED,
     shape=("batch", "seq_len", "heads", "head_dim", "state_dim", "groups"),
     variant=variant,
+    shipped_at=_shipped_at,
     default_kernel=lambda engine, labels: default_kernel(engine, labels["variant"], labels["phase"]),
     math=math,
     summary="Mamba-2, gated delta net, Kimi delta attention: scan of prompts, recurrent step, short convolution",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+import synperf
 from synperf import (
     Attention,
     Conv,
@@ -351,3 +352,19 @@ def test_a_memory_bound_call_without_weights_is_analytical_and_says_so(call):
     found = predict(call, "b200_sxm")
     assert found.origin == "analytical"
     assert found.assumptions[-1] == "rates: published ones, no weights answer here; the interval is that of GEMM"
+
+
+def test_a_field_that_all_rows_have_at_one_value_is_named_and_widens_the_interval():
+    given = {"variant": "gdn", "batch": 1, "seq_len": 64, "heads": 32, "groups": 16, "head_dim": 128}
+    calls = [synperf.LinearAttention(**given, state_dim=size) for size in (128, 1_000_000)]
+    one, large = (synperf.predict(call, "h100_sxm") for call in calls)
+    assert (one.outside, large.outside[0]) == ((), "state_dim")
+    assert large.low_s / large.time_s < 0.8 < one.low_s / one.time_s
+    analytical_s = synperf.predict(calls[1], "h100_sxm", origin="analytical").time_s
+    assert large.low_s <= analytical_s <= large.high_s
+    both = synperf.predict(synperf.LinearAttention(**given, state_dim=[128, 1_000_000]), "h100_sxm")
+    assert list(both.outside) == [one.outside, large.outside]
+    assert both.low_s == pytest.approx([one.low_s, large.low_s])
+    assert both.high_s == pytest.approx([one.high_s, large.high_s])
+    short = synperf.LinearAttention(**given, state_dim=64, kernel="causal_conv1d")
+    assert "state_dim" not in synperf.predict(short, "h100_sxm").outside
