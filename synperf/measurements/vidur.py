@@ -104,9 +104,12 @@ def _ropes(frame: pl.DataFrame, _: str) -> pl.DataFrame:
 
 
 def _additions(frame: pl.DataFrame, _: str) -> pl.DataFrame:
-    """The residual, over the whole hidden size."""
+    """The residual, over the whole hidden size; layers without a gate add what attention and MLP gave to it at once,
+    which are two additions.
+    """
     fields = {"elements": pl.col("num_tokens").cast(pl.Int64) * _HIDDEN}
-    table = _kernel(frame, "add", "add", fields | {"inputs": pl.lit(2), "outputs": pl.lit(1)}, pl.lit(None, pl.String))
+    other = first_reason([(~pl.col("use_gated_mlp"), "two additions at once")])
+    table = _kernel(frame, "add", "add", fields | {"inputs": pl.lit(2), "outputs": pl.lit(1)}, other)
     table = table.with_columns(flop_per_element=pl.lit(1))
     return _with_split(table, "elements", "inputs", "outputs", "dtype", "flop_per_element")
 
