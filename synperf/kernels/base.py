@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import lru_cache
+from functools import lru_cache, wraps
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from ..hardware import GPU, DType
 from ..numeric import Number
 from ..scheduling import Occupancy, TaskGroups
 from .one_by_one import Experts, Tiles
+
+_T = TypeVar("_T")
 
 
 class Call:
@@ -187,6 +189,26 @@ def num_calls(call: Any) -> int | None:
     if _ARRAYS.isdisjoint(map(type, values)):  # every prediction asks, mostly of a single call
         return None
     return next(len(value) for value in values if type(value) is np.ndarray)
+
+
+def held(function: Callable[[Any], _T]) -> Callable[[Any], _T]:
+    """The function of a call, which keeps its last answer for a single one: parts of an estimate ask for the same.
+
+    Columns of many are not kept, since they are large.
+    """
+    last: list[tuple[Any, Any]] = [(None, None)]
+
+    @wraps(function)
+    def of(call: Any) -> _T:
+        known, value = last[0]
+        if known is not call:
+            value = function(call)
+            if num_calls(call) is None:
+                last[0] = (call, value)
+        found: _T = value
+        return found
+
+    return of
 
 
 _ARRAYS = frozenset((np.ndarray,))

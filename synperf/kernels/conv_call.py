@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import FieldError
 from ..hardware import DType
 from ..numeric import Number, floor
-from .base import Call
+from .base import Call, held
 from .fields import MAX_EXTENT, refuse, same_length, set_dtype, set_names, set_numbers, whole_or_none
 
 LAYOUTS = ("nchw", "nhwc")
@@ -60,12 +60,17 @@ class Conv(Call):
     @property
     def out_height(self) -> Number:
         """Rows of a result."""
-        return _positions(self.height, self.kernel_h, self)
+        return _out(self)[0]
 
     @property
     def out_width(self) -> Number:
         """Columns of a result."""
-        return _positions(self.width, self.kernel_w, self)
+        return _out(self)[1]
+
+
+@held
+def _out(p: Conv) -> tuple[Number, Number]:
+    return _positions(p.height, p.kernel_h, p), _positions(p.width, p.kernel_w, p)
 
 
 def _positions(size: Number, kernel: Number, p: Conv) -> Number:

@@ -7,10 +7,8 @@ Source: PyTorch, aten/src/ATen/native/cuda/DepthwiseConv2d.cu; NVIDIA, PTX ISA, 
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..hardware import GPU
-from ..numeric import Number, ceil_div, minimum
+from ..numeric import Number, ceil_div, is_array, minimum
 from ..scheduling import Occupancy, TaskGroups, occupancy
 from .conv_call import Conv
 from .conv_work import flop, operand_bytes, result_values
@@ -28,12 +26,14 @@ def is_direct(p: Conv) -> Number:
 
 def any_direct(p: Conv) -> bool:
     """Whether a call, or one of its columns, is direct."""
-    return bool(np.any(is_direct(p)))
+    found = is_direct(p)
+    return bool(found.any()) if is_array(found) else bool(found)
 
 
 def all_direct(p: Conv) -> bool:
     """Whether a call, or all of its columns, are direct."""
-    return bool(np.all(is_direct(p)))
+    found = is_direct(p)
+    return bool(found.all()) if is_array(found) else bool(found)
 
 
 def resident(gpu: GPU) -> Occupancy:

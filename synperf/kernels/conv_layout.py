@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..hardware import GPU, DType
 from ..hardware.launch import launch_floor
 from ..numeric import Number, is_array, maximum
+from .base import held
 from .conv_call import Conv
 from .transpose import FAMILY, Transpose
 
@@ -17,6 +18,7 @@ def is_converted(p: Conv, gpu: GPU) -> bool:
     return p.layout == "nchw" and gpu.math_pipe(p.dtype) == "tensor"
 
 
+@held
 def passes(p: Conv) -> tuple[Transpose, Transpose]:
     """The transposes of the image and of the result."""
     image = _transpose(p, p.in_channels, 1.0 * p.batch * p.height * p.width)

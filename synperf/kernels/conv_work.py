@@ -8,6 +8,7 @@ Source: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", arXiv 1
 from __future__ import annotations
 
 from ..numeric import Number, common_divisor, is_array, maximum, minimum
+from .base import held
 from .conv_call import Conv
 from .gemm_call import Gemm
 
@@ -35,6 +36,7 @@ def result_values(p: Conv) -> Number:
     return p.batch * p.out_height * p.out_width * p.out_channels
 
 
+@held
 def operand_bytes(p: Conv) -> tuple[Number, Number, Number]:
     """Bytes of the image values that are read, of the kernels and of the result."""
     rows, columns = _touched(p.height, p.kernel_h, p.out_height, p), _touched(p.width, p.kernel_w, p.out_width, p)
@@ -71,6 +73,7 @@ def weight_reuse(p: Conv) -> Number:
     return p.batch * p.out_height * p.out_width
 
 
+@held
 def implicit_gemm(p: Conv) -> Gemm:
     """The matrix product of each group."""
     return product(p, p.batch * p.out_height * p.out_width, 1.0 * p.in_channels / p.groups * p.kernel_h * p.kernel_w)
