@@ -32,9 +32,10 @@ class Nested:
 
     def summed(self, own: Column) -> Column:
         """What each range and all below it have, of what each has itself."""
-        total = own.copy()
-        for depth in range(int(self.depth.max(initial=0)), 0, -1):
-            here = np.flatnonzero(self.depth == depth)
+        total, order = own.copy(), np.argsort(self.depth, kind="stable")
+        ends = np.cumsum(np.bincount(self.depth))
+        for depth in range(len(ends) - 1, 0, -1):
+            here = order[ends[depth - 1] : ends[depth]]
             np.add.at(total, self.above[here], total[here])
         return total
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 
 import numpy as np
 from msgspec import Raw
@@ -87,7 +87,8 @@ def _slow(text: bytes, places: int) -> int:
         value = Decimal(text.decode("ascii").strip('" '))
         if value and value.adjusted() > _DIGITS:  # 1E999999 is a text of few letters and a number of a million digits
             return NONE
-        number = int(value.scaleb(places).to_integral_value(ROUND_HALF_UP))
+        exact = Context(prec=len(text) + places + 1)  # the usual one rounds to 28 digits first
+        number = int(value.scaleb(places, exact).to_integral_value(ROUND_HALF_UP))
     except (InvalidOperation, ValueError, OverflowError):
         return NONE
     return number if abs(number) < 2**63 else NONE

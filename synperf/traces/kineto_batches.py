@@ -117,12 +117,9 @@ class Scanned:
     def kinds(self, known: Kinds) -> Column:
         phases, phase = self._alike("ph")
         categories, category = self._alike("cat")
-        both = phase.astype(np.int64) * len(categories) + category
-        kinds = np.zeros(len(phases) * len(categories), dtype=np.uint8)
-        for place in np.flatnonzero(np.bincount(both)).tolist():
-            one, other = divmod(place, len(categories))
-            kinds[place] = known[phases[one], categories[other]]
-        return kinds[both]
+        pairs, of = np.unique(phase.astype(np.int64) * len(categories) + category, return_inverse=True)
+        found = [known[phases[pair // len(categories)], categories[pair % len(categories)]] for pair in pairs.tolist()]
+        return np.array(found, dtype=np.uint8)[np.ravel(of)]
 
     def halves(self) -> list[Event]:
         if not HALVES & set(self._alike("ph")[0]):

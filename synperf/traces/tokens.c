@@ -17,7 +17,6 @@
 
    All of them read between the ends of the text alone: places that lie elsewhere are refused. */
 
-#define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>

@@ -122,6 +122,12 @@ def test_what_stands_in_another_operator_with_work_is_told(tmp_path):
     assert (found["aten::linear"].is_within, found["aten::mm"].is_within) == (False, True)
 
 
+def test_an_annotation_that_is_named_like_an_operator_is_none(tmp_path):
+    named = mm(0, 100) | {"cat": "user_annotation"}
+    found = by_name(found_in(read(tmp_path, [named, mm(10, 50)])))
+    assert not found["aten::mm"].is_within
+
+
 @pytest.mark.parametrize("name", KINETO)
 def test_gpu_times_of_operators_and_of_what_none_launched_add_up(name):
     made = trace(name)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from dataclasses import fields
 
 import numpy as np
@@ -85,6 +86,7 @@ ODD = {
     "no times at all": {"ph": "X", "cat": "kernel", "name": "x"},
     "a time in quotes": event(1) | {"ts": "12.5"},
     "a time of many digits": event(1) | {"ts": "1661203462598835.12345678"},
+    "a time that rounds once": event(1) | {"ts": "1700000000000000.1234999999999999"},
     "a time with an exponent": event(1) | {"ts": 1.5e300},
     "begin and end apart": {"ph": "B", "cat": "cpu_op", "name": "x", "ts": 1},
     "a number as that of a text": event(1) | {"tid": -5},
@@ -124,6 +126,21 @@ def test_odd_events(both, odd):
     events = [*map(event, range(200)), odd, *map(event, range(200, 400))]
     one, other, runs = both(events)
     assert runs
+    assert_same(one, other)
+
+
+def test_thousands_of_phases_and_categories_take_no_more_memory_than_there_are(tmp_path, monkeypatch):
+    path = tmp_path / "trace.json"
+    strange = [{"ph": f"p{number}", "cat": f"c{number}"} for number in range(5000)]
+    path.write_text(json.dumps({"traceEvents": [*strange, *map(event, range(8))]}), encoding="utf-8")
+    tracemalloc.start()
+    try:
+        one, other, runs = twice(path, monkeypatch)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert runs
+    assert peak < 40e6
     assert_same(one, other)
 
 
