@@ -45,6 +45,7 @@ def test_the_page_runs_as_it_is_written(tmp_path, monkeypatch):
     says_what_the_page_says(seen)
 
 
+@pytest.mark.usefixtures("own_families")
 def test_the_sentence_that_the_page_quotes_is_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text(encoding="utf-8")
