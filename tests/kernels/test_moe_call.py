@@ -94,6 +94,8 @@ def test_trtllm_without_gates_has_a_kernel_of_its_own():
         ("moe_torch_flow_min_latency", "nvfp4", "min_latency_moe"),
         ("moe_torch_flow", "mxfp4_fp8", "flashinfer_trtllm_moe"),
         ("sglang_marlin_moe", "int4", "marlin_moe"),
+        ("vllm_compressedtensorswna16marlinmoe_marlin_marlinexperts", "int4", "marlin_moe"),
+        ("vllm_marlin_int4_moe", "int4", "triton_moe"),  # its collector calls fused_experts
         ("pipeweave_fused_moe", "bf16", "triton_w13"),
         ("vllm_xpu_moe", "bf16", None),
     ],
