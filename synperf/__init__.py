@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from .models import Model, Plan, model
     from .serving.answer import Forecast
     from .serving.workload import ClosedLoop, OpenLoop, RequestTrace, StaticBatch
-    from .traces import Trace, read_trace
+    from .traces import read_trace
+    from .traces.events import Trace
     from .traces.records import read_records
 
 __all__ = [
@@ -143,7 +144,8 @@ _HOMES = {
     "models": ("Model", "Plan", "model"),
     "serving.answer": ("Forecast",),
     "serving.workload": ("ClosedLoop", "OpenLoop", "RequestTrace", "StaticBatch"),
-    "traces": ("Trace", "read_trace"),
+    "traces": ("read_trace",),
+    "traces.events": ("Trace",),
     "traces.records": ("read_records",),
 }
 _ROOMS = ("hardware", "models")

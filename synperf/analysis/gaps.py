@@ -97,8 +97,8 @@ def gaps(work: Work, longest: int) -> Gaps:
         if (cause == name).any()
     ]  # fmt: skip
     order = np.lexsort((found.start_ns, -dur))[:longest]
-    doing = Doing(work.events)
-    shown = tuple(_gap(work, found, cause, doing, place) for place in order.tolist())
+    doing, ends = Doing(work.events), work.events.end_ns(work.rows)
+    shown = tuple(_gap(work, ends, found, cause, doing, place) for place in order.tolist())
     return Gaps(idle=tuple(sorted(idle, key=lambda one: -one.total_ns)), longest=shown, apart=_apart(found, cause))
 
 
@@ -149,13 +149,13 @@ def _causes(events: Events, found: _Found) -> Column:
     )
 
 
-def _gap(work: Work, found: _Found, cause: Column, doing: Doing, place: int) -> Gap:
+def _gap(work: Work, ends: Column, found: _Found, cause: Column, doing: Doing, place: int) -> Gap:
     events = work.events
     start, end, late = int(found.start_ns[place]), int(found.end_ns[place]), int(found.late_ns[place])
     launch = int(found.launch[place])
     thread = int(events.thread[launch]) if launch >= 0 else None
     middle = (start + max(late, start + 1)) // 2
-    before = work.rows[events.end_ns(work.rows) == start]
+    before = work.rows[ends == start]
     return Gap(
         rank=work.trace.rank,
         device=work.device,

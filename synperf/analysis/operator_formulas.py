@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-
-from ..light_classes import dataclass
 
 Shape = tuple[int, ...]
 _FILE = Path(__file__).with_name("operator_formulas.toml")
@@ -24,8 +22,7 @@ _LARGEST = 2**40  # an extent beyond it is damage
 _MOST = 2**62  # FLOP or bytes of one run: so are more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(NamedTuple):
     """Of one run. `dtype` is the format that is multiplied, empty where GPUs list no rate for it; `form` the formula;
     `gemm` batch, m, n and k of a matrix product.
     """
@@ -37,8 +34,7 @@ class Work:
     gemm: tuple[int, int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """Arguments of one run: shapes of tensors (empty of what is none), their types, concrete values as text."""
 
     shapes: Sequence[Shape]

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..hardware import GPU
 from ..light_classes import dataclass
-from ..traces.events import GPU_WORK, Column, Kind, Trace, all_aligned
+from ..traces.events import GPU_WORK, Column, Kind, all_aligned
 from ..units import counted, format_percent
 from .finding import Finding, told
 from .gpu_of import Known
@@ -21,9 +20,9 @@ from .launched import launches
 from .nested import Nested
 from .operator_formulas import Work, needs_values, work
 from .own_time import own_of
-from .roof import roof
+from .roof import Roof, Roofs
 
-_Texts = tuple[str, str, str, str]  # name, shapes, types and values of the arguments
+_Said = tuple[str, str, str, str]  # name, shapes, types and values of the arguments
 _Sums = tuple[int, int, int, int, int, int, int]  # fields of `Operator` from `count` on
 _LARGEST = 2**62  # number of a group
 _FAR = 0.6  # of its roofline: a product below it is worth a look
@@ -86,21 +85,23 @@ class Launched:
     untied_ns: int
 
 
-def operators(trace: Trace, found: Nested, by: Launched, known: Known | None) -> Operators | None:
+def operators(rank: int | None, found: Nested, by: Launched, known: Known | None) -> Operators | None:
     """The operators of a rank, with the roofline of its GPU where it is known; None where no operator is recorded."""
-    place = np.flatnonzero(trace.events.kind[found.rows] == Kind.OPERATOR)
+    place = np.flatnonzero(found.events.kind[found.rows] == Kind.OPERATOR)
     if not len(place):
         return None
-    gpu, (said, order, first) = known.gpu if known else None, _groups(_Recorded(found), place)
+    said, order, first = _groups(_Recorded(found), place)
+    roofs = Roofs(known.gpu) if known and known.gpu else None
     done = [work(*one) for one in said]
     has_work = np.zeros(len(found.rows), dtype=bool)
     has_work[place[order]] = np.repeat([one is not None for one in done], np.diff(first, append=len(order)))
     is_within = found.below(has_work, place[order[first]]).tolist()
     sums = _sums(found, by, place[order], first)
-    made = [_measured(trace.rank, *one, gpu) for one in zip(said, sums, done, is_within, strict=True)]
+    texts = _Texts()
+    made = [_measured(rank, texts, *one, roofs) for one in zip(said, sums, done, is_within, strict=True)]
     made.sort(key=lambda one: (-one.gpu_total_ns, -one.host_total_ns, one.name, one.shapes))
     whole = int(by.gpu_ns.sum()) + by.untied_ns
-    return Operators(rank=trace.rank, operators=tuple(made), gpu_ns=whole, untied_ns=by.untied_ns)
+    return Operators(rank=rank, operators=tuple(made), gpu_ns=whole, untied_ns=by.untied_ns)
 
 
 def launched(found: Nested) -> Launched:
@@ -147,13 +148,13 @@ class _Recorded:
         arguments = all_aligned(events.arguments, ("dims", "types", "values"), found.rows)
         self.ids = [column.astype(np.int32) for column in (events.name[found.rows], *arguments)]
 
-    def of(self, places: Column) -> list[_Texts]:
+    def of(self, places: Column) -> list[_Said]:
         """Name, shapes, types and values of each of these; what is not recorded is empty."""
         columns = [[self.texts[text] for text in ids[places].tolist()] for ids in self.ids]
         return list(zip(*columns, strict=True))
 
 
-def _groups(recorded: _Recorded, place: Column) -> tuple[list[_Texts], Column, Column]:
+def _groups(recorded: _Recorded, place: Column) -> tuple[list[_Said], Column, Column]:
     """An order in which operators of one name, shapes and formats are side by side, and where each group begins.
 
     They are of one stride and mask too, where the formula asks. What each group is said to be comes first.
@@ -173,20 +174,29 @@ def _groups(recorded: _Recorded, place: Column) -> tuple[list[_Texts], Column, C
     return recorded.of(place[order[first]]), order, first
 
 
+class _Texts(dict[str, tuple[str, str]]):
+    """A recorded text without blanks, and with single ones; each is asked for by many operators."""
+
+    def __missing__(self, text: str) -> tuple[str, str]:
+        words = text.split()
+        self[text] = found = "".join(words), " ".join(words)
+        return found
+
+
 def _measured(
-    rank: int | None, said: _Texts, sums: _Sums, known: Work | None, is_within: bool, gpu: GPU | None
+    rank: int | None, texts: _Texts, said: _Said, sums: _Sums, work: Work | None, is_within: bool, roofs: Roofs | None
 ) -> Operator:
     name, dims, types, _ = said
-    shapes, formats = "".join(dims.split()), " ".join(types.split())
-    if known is None:
+    shapes, formats = texts[dims][0], texts[types][1]
+    if work is None:
         return Operator(rank, name, shapes, formats, *sums)
     _, timed, *_, gpu_total_ns = sums
-    return Operator(rank, name, shapes, formats, *sums, *_worked(known, timed, gpu_total_ns * 1e-9, is_within, gpu))
+    least = roofs.of(work) if roofs is not None else None
+    return Operator(rank, name, shapes, formats, *sums, *_worked(work, timed, gpu_total_ns * 1e-9, is_within, least))
 
 
-def _worked(known: Work, timed: int, time_s: float, is_within: bool, gpu: GPU | None) -> tuple[Any, ...]:
+def _worked(known: Work, timed: int, time_s: float, is_within: bool, least: Roof | None) -> tuple[Any, ...]:
     """The fields from `form` on: what one run computes and moves, the rates of the timed ones, and the roofline."""
-    least = roof(known, gpu) if gpu is not None else None
     return (
         known.form,
         known.dtype,

@@ -6,17 +6,17 @@ as TF32 where the GPU can, because traces do not say whether it was allowed: the
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..errors import UnsupportedError
 from ..hardware import GPU, DType
-from ..light_classes import dataclass
 from .operator_formulas import Work
 
 COMPUTE, MEMORY = "compute", "memory"
 _PRODUCTS = ("gemm", "conv", "attention")  # whose FLOP are those of matrix products
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roof:
+class Roof(NamedTuple):
     """The bound of one run, and which side of the ridge it is on. `math` is the format whose peak counts."""
 
     time_s: float
@@ -24,17 +24,25 @@ class Roof:
     math: str
 
 
-def roof(of: Work, gpu: GPU) -> Roof | None:
-    """None where the GPU lists no rate for the format, or there is nothing to do."""
-    if not of.bytes:
-        return None
-    math = _math(of, gpu)
-    if math is None:
-        return None
-    peak = gpu.peak_flop_per_s(math)
-    compute_s, memory_s = of.flop / peak, of.bytes / gpu.dram_bytes_per_s
-    bound = COMPUTE if compute_s > memory_s else MEMORY
-    return Roof(time_s=max(compute_s, memory_s), bound=bound, math=str(math))
+class Roofs:
+    """Those of one GPU."""
+
+    def __init__(self, gpu: GPU) -> None:
+        self.gpu = gpu
+        self._known: dict[tuple[str, str], tuple[str, float] | None] = {}  # by form and format: that and its peak
+
+    def of(self, work: Work) -> Roof | None:
+        """None where the GPU lists no rate for the format, or there is nothing to do."""
+        asked = work.form, work.dtype
+        if asked not in self._known:
+            math = _math(work, self.gpu)
+            self._known[asked] = None if math is None else (str(math), self.gpu.peak_flop_per_s(math))
+        known = self._known[asked]
+        if known is None or not work.bytes:
+            return None
+        math_name, peak = known
+        compute_s, memory_s = work.flop / peak, work.bytes / self.gpu.dram_bytes_per_s
+        return Roof(max(compute_s, memory_s), COMPUTE if compute_s > memory_s else MEMORY, math_name)
 
 
 def _math(of: Work, gpu: GPU) -> DType | None:

@@ -152,7 +152,7 @@ def _add_trace(found: _Devices, trace: Trace) -> None:
     ranges = nested(trace.events)
     launched = operators.launched(ranges)
     known = [gpu_of(trace, device) for device in geometry.devices(trace)]
-    one = operators.operators(trace, ranges, launched, _only(known))
+    one = operators.operators(trace.rank, ranges, launched, _only(known))
     if one is not None:
         found.operators.append(one)
         found.findings += operators.findings(one)

@@ -13,7 +13,7 @@ from ..light_classes import dataclass
 from ..report.perfetto import Part
 from ..report.perfetto import write as write_perfetto
 from ..tables import outfile
-from ..traces import Trace
+from ..traces.events import Trace
 from ..units import parse_quantity
 
 _NS = 1e9  # in a second

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from shutil import rmtree
 
 
 def uninterrupted(action: Callable[[], object]) -> None:
@@ -26,6 +25,8 @@ def uninterrupted(action: Callable[[], object]) -> None:
 
 def remove(paths: Iterable[Path]) -> None:
     """Removes files, and folders with all that they hold; what is not there is no error."""
+    from shutil import rmtree  # slow to import, and most commands remove nothing
+
     for path in paths:
         if path.is_dir():
             rmtree(path, ignore_errors=True)

@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import FileFormatError
-from .events import Trace
 from .sources import Progress, Source
 from .unknown import looks
 
-__all__ = ["Progress", "Trace", "formats", "read_trace", "recognised"]
+if TYPE_CHECKING:
+    from .events import Trace  # with numpy, which is not there yet when a reader begins early
+
+__all__ = ["Progress", "formats", "read_trace", "recognised"]
 
 
 def _readers() -> Iterator[tuple[str, Any]]:

@@ -1,12 +1,15 @@
-"""Where values of JSON stand, and what plain ones are: `tokens.c` says more."""
+"""Columns of what stands in JSON: `tokens.c` says more."""
 
+from array import array
 from typing import Any
 
-from numpy.typing import NDArray
-
 def scan(
-    text: bytes | memoryview, outer: tuple[bytes, ...], inner: tuple[bytes, ...], types: bytes, args: bytes
-) -> tuple[int, bool, tuple[bytes | None, ...]] | None: ...
-def whole(text: bytes | memoryview, places: NDArray[Any], missing: int) -> tuple[bytearray, bool]: ...
-def scaled(text: bytes | memoryview, places: NDArray[Any], digits: int) -> tuple[bytearray, bool]: ...
-def alike(text: bytes | memoryview, places: NDArray[Any]) -> tuple[bytearray, bytearray]: ...
+    text: bytes | memoryview,
+    outer: tuple[bytes, ...],
+    inner: tuple[bytes, ...],
+    types: bytes,
+    missing: array[int],
+    digits: int,
+    args: bytes,
+) -> tuple[int, bool, tuple[Any, ...]] | None: ...
+def renumbered(codes: Any, values: int) -> tuple[bytes, bytes]: ...

@@ -39,7 +39,7 @@ class Pile:
         for name, missing in self.missing.items():
             column = self._columns[name]
             if end > len(column):
-                column.resize((max(end, len(column) * 5 // 4), *column.shape[1:]), refcheck=False)
+                column.resize((max(end, len(column) * 3 // 2), *column.shape[1:]), refcheck=False)
             column[self.rows : end] = given.get(name, missing)
         self.rows = end
 

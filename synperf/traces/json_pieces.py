@@ -9,12 +9,11 @@ import re
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from ..light_classes import dataclass
 from .loose import JUNK, struct_of
 
 BLANK = b" \t\r\n"
@@ -33,8 +32,7 @@ _undecoded = msgspec.json.Decoder(list[Raw]).decode
 Event = TypeVar("Event", bound=msgspec.Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class Run(Generic[Event]):
+class Run(NamedTuple, Generic[Event]):
     """Events, and what is left of the text: the begin of an event, or where `closed` what stands behind the list."""
 
     events: list[Event]

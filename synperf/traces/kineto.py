@@ -5,30 +5,26 @@ Times are decimal µs, since 1970 or since `baseTimeNanoseconds`; each is rounde
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import FileFormatError
 from .building import Builder
 from .events import Caution, Kind, Trace
-from .json_events import JsonEvents
-from .kineto_batches import Decoded, Scanned, scanned
-from .kineto_events import Event
+from .kineto_batches import Decoded, Scanned
+from .kineto_early import NotEarlyError, runs_early
 from .kineto_halves import join
 from .kineto_host import Host
 from .kineto_rows import LATEST_NS, Rows
-from .sources import Progress, Source, named
+from .kineto_stream import Beside, Run, is_of_kineto, runs
+from .sources import Progress, named
 
 FORMAT = "kineto"
-_OBJECT = (b'"traceEvents"', b'"deviceProperties"', b'"distributedInfo"', b'"computeProperties"')
-_EVENT = (b'"ph"', b'"ts"', b'"cat"')
 
 
 def recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
     """Whether the first bytes, unpacked, are those of such a file."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] == b"{":
-        return any(key in text for key in _OBJECT)
-    return text[:1] == b"[" and all(key in text for key in _EVENT)
+    return is_of_kineto(head)
 
 
 def read(path: Path, progress: Progress | None = None, python: bool = False) -> list[Trace]:
@@ -37,20 +33,20 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     Raises:
         FileFormatError: it holds no list of events, or none of them can be read.
     """
-    stream, rows = _events(path, progress, python)
+    rows, beside = _events(path, progress, python)
     builder = rows.builder
     lost = join(rows) if rows.halves else 0
-    if not len(builder) and stream.pieces.unread:
+    if not len(builder) and beside.unread:
         raise FileFormatError(f"{path.name}: none of its events can be read; right would be JSON of trace events")
     if not len(builder) and rows.unknown:
         raise FileFormatError(
             f"{path.name}: its events are of another tool, in categories such as {rows.some_unknown()}; right would be"
             " those of torch.profiler, such as kernel and cpu_op"
         )
-    host = Host(stream.metadata)
+    host = Host(beside.metadata)
     base_ns = host.base_ns if host.base_ns + builder.latest_ns() <= LATEST_NS else 0
     events = builder.events(base_ns)
-    cautions = [*_damage(stream), *host.cautions(base_ns), *_left_out(rows, lost, builder.duplicates)]
+    cautions = [*_damage(beside), *host.cautions(base_ns), *_left_out(rows, lost, builder.duplicates)]
     return [
         Trace(
             source=named(path), format=FORMAT, events=events, rank=host.rank, world_size=host.world_size,
@@ -59,30 +55,37 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
     ]  # fmt: skip
 
 
-def _events(path: Path, progress: Progress | None, python: bool) -> tuple[JsonEvents[Event, Scanned], Rows]:
-    """The events as rows, and the stream that they came from."""
-    stream = JsonEvents(Source(path, progress), Event, scanned)
+def _events(path: Path, progress: Progress | None, python: bool) -> tuple[Rows, Beside]:
+    """The events as rows, and what is known beside them."""
+    try:
+        return _rows(runs_early(path, progress), python)
+    except NotEarlyError:
+        return _rows(runs(path, progress), python)
+
+
+def _rows(given: Iterable[Run | Beside], python: bool) -> tuple[Rows, Beside]:
     rows = Rows(Builder(), python)
-    for batch in stream.batches():
-        rows.add(Decoded(batch) if isinstance(batch, list) else batch)
-    return stream, rows
+    for run in given:
+        if isinstance(run, Beside):
+            return rows, run
+        rows.add(Decoded(run) if isinstance(run, list) else Scanned(run))
+    raise AssertionError("runs end with what is known beside them")
 
 
-def _damage(stream: JsonEvents[Event, Scanned]) -> list[Caution]:
+def _damage(beside: Beside) -> list[Caution]:
     """What is wrong with the text of the file."""
-    pieces = stream.pieces
     found = []
-    if stream.source.cut:
-        found.append(Caution(text=f"the file is damaged: {stream.source.cut}; what comes after is not known"))
-    elif not stream.closed and not stream.is_list:
+    if beside.cut:
+        found.append(Caution(text=f"the file is damaged: {beside.cut}; what comes after is not known"))
+    elif not beside.is_whole:
         found.append(Caution(text="the file ends before its list of events does; what comes after is not known"))
-    if pieces.unread:
-        share = pieces.unread_bytes / max(stream.total_bytes, 1)
-        found.append(Caution(text="events cannot be read; the share is of the file", count=pieces.unread, share=share))
-    if pieces.mended:
+    if beside.unread:
+        share = beside.unread_bytes / max(beside.total_bytes, 1)
+        found.append(Caution(text="events cannot be read; the share is of the file", count=beside.unread, share=share))
+    if beside.mended:
         text = "events, or what stands beside them, had odd characters or values, which were replaced"
-        found.append(Caution(text=text, count=pieces.mended))
-    if stream.lost_metadata:
+        found.append(Caution(text=text, count=beside.mended))
+    if beside.lost_metadata:
         found.append(Caution(text="what stands beside the events cannot be read: no devices, ranks or base time"))
     return found
 

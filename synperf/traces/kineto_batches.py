@@ -1,7 +1,6 @@
-"""Runs of Kineto's events, of which columns are asked: as decoded objects, or as places in the text that has them.
+"""Runs of Kineto's events, of which fields are asked: as decoded objects, or as columns (`kineto_columns.py`).
 
-Both give the same. Places are found by compiled code (`tokens.c`), in a fifth of the time that objects take, of text
-that is strictly a list of events; everything else, and all where that code could not be compiled, is decoded.
+Both give the same.
 """
 
 from __future__ import annotations
@@ -15,27 +14,15 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
-from .decimals import NONE, scaled
+from .decimals import scaled
 from .events import Column
 from .kineto_args import NOTHING, Args, Value
-from .kineto_events import HALVES, Event, Kinds
+from .kineto_columns import IS_RAW, MISSING, OF_EVENT, PLACES, Columns, renumbered
+from .kineto_events import HALVES, Event
+from .kineto_kinds import Kinds
 from .loose import number
 
-try:
-    from . import _tokens
-except ImportError:  # there was no compiler
-    _tokens = None  # type: ignore[assignment]
-
-_LETTERS = {"str": "s", "Value": "v", "Raw": "r"}  # types of fields, as `scan` has them
-_OF_EVENT = tuple(name for name in Event.__struct_fields__ if name != "args")
-_NAMES = (*_OF_EVENT, *Args.__struct_fields__)
-_PLACE = {name: place for place, name in enumerate(_NAMES)}
-_MISSING = {name: getattr(kind(), name) for kind in (Event, Args) for name in kind.__struct_fields__}
-_OUTER, _INNER = (
-    tuple(key.encode() for key in kind.__struct_encode_fields__ if key != "args") for kind in (Event, Args)
-)
-_TYPE_OF = {name: _LETTERS.get(kind, "") for one in (Event, Args) for name, kind in one.__annotations__.items()}
-_TYPES = "".join(_TYPE_OF[name] for name in _NAMES).encode()
+_FEW = 2**12  # numbers: there is room for all that may be
 _read: Callable[[bytes], Value] = msgspec.json.Decoder(Value).decode
 _events: Callable[[Any], list[Event]] = msgspec.json.Decoder(list[Event]).decode
 
@@ -68,18 +55,18 @@ class Decoded:
 
     def values(self, name: str) -> list[Any]:
         """What each event has in a field of its own or of its arguments."""
-        return list(map(attrgetter(name), self.events if name in _OF_EVENT else self._args))
+        return list(map(attrgetter(name), self.events if name in OF_EVENT else self._args))
 
     def has(self, name: str) -> Column:
         """Whether each event has something in a field."""
-        missing = _MISSING[name]
+        missing = MISSING[name]
         if missing is NOTHING:
             return np.array([value is not NOTHING for value in self.values(name)], dtype=bool)
         return np.array([value != missing for value in self.values(name)], dtype=bool)
 
-    def scaled(self, name: str, places: int) -> Column:
-        """Decimals times 10**places; `decimals.NONE` where there is none."""
-        return scaled(self.values(name), places)
+    def scaled(self, name: str) -> Column:
+        """Decimals times 10**PLACES; `decimals.NONE` where there is none."""
+        return scaled(self.values(name), PLACES)
 
     def whole(self, name: str) -> Column:
         """Whole numbers of 64 bits; what is none is -1."""
@@ -91,112 +78,118 @@ class Decoded:
         Undecoded values are bytes, of what is not there none.
         """
         values = self.values(name)
-        if _TYPE_OF[name] == "r":
+        if IS_RAW[name]:
             values = _undecoded(values)
         return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
 
 
 class Scanned:
-    """Events as places in a text: of each field a begin and a length in one number, None where no event has it."""
+    """Events as columns, some rows of them where `chosen` says which."""
 
     def __init__(
-        self, text: memoryview, rows: int, places: Sequence[Column | None], chosen: Column | None = None
+        self, columns: Columns, chosen: Column | None = None, values: dict[str, list[Any]] | None = None
     ) -> None:
-        self.text = text
-        self.rows = rows
-        self.places = places
-        self.chosen = chosen  # rows; None are all
+        self.columns = columns
+        self.chosen = chosen
+        self._values: dict[str, list[Any]] = {} if values is None else values  # of columns that have codes
 
     def __len__(self) -> int:
-        return self.rows
+        return self.columns.rows if self.chosen is None else len(self.chosen)
 
     def taken(self, rows: Column) -> Scanned:
-        chosen = rows if self.chosen is None else self.chosen[rows]
-        return Scanned(self.text, len(rows), self.places, chosen)
+        return Scanned(self.columns, rows if self.chosen is None else self.chosen[rows], self._values)
 
     def kinds(self, known: Kinds) -> Column:
         phases, phase = self._alike("ph")
         categories, category = self._alike("cat")
-        pairs, of = np.unique(phase.astype(np.int64) * len(categories) + category, return_inverse=True)
-        found = [known[phases[pair // len(categories)], categories[pair % len(categories)]] for pair in pairs.tolist()]
-        return np.array(found, dtype=np.uint8)[np.ravel(of)]
+        pairs, of = _distinct(phase.astype(np.int64) * len(categories) + category, len(phases) * len(categories))
+        found = [known[phases[pair // len(categories)], categories[pair % len(categories)]] for pair in pairs]
+        return np.array(found, dtype=np.uint8)[of]
 
     def halves(self) -> list[Event]:
-        if not HALVES & set(self._alike("ph")[0]):
-            return []
-        return [event for event in _events(b"".join((b"[", self.text, b"]"))) if event.ph in HALVES]
+        text = self.columns.text
+        return [event for event in _events(b"".join((b"[", text, b"]"))) if event.ph in HALVES] if text else []
 
     def values(self, name: str) -> list[Any]:
+        numbers = self._numbers(name)
+        if numbers is not None:
+            return list(numbers.tolist())
         found, of = self._alike(name)
         return [found[place] for place in of.tolist()]
 
     def has(self, name: str) -> Column:
-        places = self._places(name)
-        if places is None or _TYPE_OF[name] == "r":
-            return np.zeros(len(self), dtype=bool) if places is None else places.view(np.int32)[::2] >= 0
+        numbers = self._numbers(name)
+        if numbers is not None:
+            is_there: Column = numbers != MISSING[name]
+            return is_there
+        missing = b"" if IS_RAW[name] else MISSING[name]
         found, of = self._alike(name)
-        return np.array([value != _MISSING[name] for value in found], dtype=bool)[of]
+        return np.array([value != missing for value in found], dtype=bool)[of]
 
-    def scaled(self, name: str, places: int) -> Column:
-        at = self._places(name)
-        if at is None:
-            return np.full(len(self), NONE)
-        found, is_plain = _tokens.scaled(self.text, at, places)
-        return np.frombuffer(found, dtype=np.int64) if is_plain else scaled(self._texts(at), places)
+    def scaled(self, name: str) -> Column:
+        numbers = self._numbers(name)
+        if numbers is not None:
+            return numbers
+        found, of = self._alike(name)
+        return scaled(found, PLACES)[of]
 
     def whole(self, name: str) -> Column:
-        at = self._places(name)
-        if at is None:
-            return np.full(len(self), _MISSING[name])
-        found, is_plain = _tokens.whole(self.text, at, _MISSING[name])
-        return np.frombuffer(found, dtype=np.int64) if is_plain else ints(self.values(name))
+        numbers = self._numbers(name)
+        if numbers is not None:
+            return numbers
+        found, of = self._alike(name)
+        return ints(found)[of]
 
     def numbered(self, name: str, known: Mapping[Any, int]) -> Column:
         found, of = self._alike(name)
         numbers: Column = np.fromiter(map(known.__getitem__, found), np.int64, len(found))
         return numbers[of]
 
-    def _places(self, name: str) -> Column | None:
-        places = self.places[_PLACE[name]]
-        return places if places is None or self.chosen is None else places[self.chosen]
-
-    def _texts(self, places: Column) -> list[bytes]:
-        pairs = places.view(np.int32).reshape(-1, 2).tolist()
-        return [bytes(self.text[at : at + length]) if at >= 0 else b"" for at, length in pairs]
+    def _numbers(self, name: str) -> Column | None:
+        """Numbers of 64 bits, of a column that has them."""
+        column = self.columns.of[name]
+        if not isinstance(column, bytes):
+            return None
+        numbers = np.frombuffer(column, dtype=np.int64)
+        return numbers if self.chosen is None else numbers[self.chosen]
 
     def _alike(self, name: str) -> tuple[list[Any], Column]:
         """The different values of a field, as they come, and which of them each event has."""
-        places, letter, missing = self._places(name), _TYPE_OF[name], _MISSING[name]
-        if letter == "r":
-            missing = b""
-        if places is None or not len(places):
-            return [missing], np.zeros(len(self), dtype=np.int32)
-        of, first = (np.frombuffer(one, dtype=np.int32) for one in _tokens.alike(self.text, places))
-        tokens = self._texts(places[first])
-        return tokens if letter == "r" else [_value(token) if token else missing for token in tokens], of
+        column = self.columns.of[name]
+        if column is None or not len(self):
+            return [b"" if IS_RAW[name] else MISSING[name]], np.zeros(len(self), dtype=np.int32)
+        values = self._values.get(name)
+        if values is None:
+            self._values[name] = values = _decoded(name, column[1])
+        codes = np.frombuffer(column[0], dtype=np.int32)
+        if self.chosen is None:
+            return values, codes
+        used, of = _renumbered(codes[self.chosen], len(values))
+        return [values[place] for place in used], of
 
 
 Batch = Decoded | Scanned
 
 
-def scanned(text: memoryview) -> Scanned | None:
-    """The events of a text that has commas between them; None where they have to be decoded."""
-    found = None if _tokens is None else _tokens.scan(text, _OUTER, _INNER, _TYPES, b"args")
-    if found is None:
-        return None
-    rows, has_high, places = found
-    if has_high and not _is_text(text):
-        return None
-    columns = [None if one is None else np.frombuffer(one, dtype=np.int64) for one in places]
-    return Scanned(text, rows, columns)
+def _distinct(numbers: Column, count: int) -> tuple[list[int], Column]:
+    """The different ones of numbers below `count`, and which of them each is."""
+    if count <= _FEW:
+        return _renumbered(numbers.astype(np.int32), count)
+    found, of = np.unique(numbers, return_inverse=True)
+    return found.tolist(), np.ravel(of)
 
 
-def _is_text(text: memoryview) -> bool:
-    try:
-        str(text, "utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+def _renumbered(codes: Column, count: int) -> tuple[list[int], Column]:
+    """The different ones of codes below `count`, as they come, and which of them each is."""
+    of, used = (np.frombuffer(one, dtype=np.int32) for one in renumbered(codes, count))
+    return used.tolist(), of
+
+
+def _decoded(name: str, values: Sequence[bytes]) -> list[Any]:
+    """What stands for values: bytes of those that stay undecoded, of what is not there none."""
+    if IS_RAW[name]:
+        return list(values)
+    return [_value(value) if value else MISSING[name] for value in values]
 
 
 def _value(token: bytes) -> Value:

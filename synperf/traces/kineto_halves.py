@@ -11,8 +11,10 @@ from .decimals import NONE, scaled
 from .events import Column, Kind
 from .kineto_args import NO_ARGS
 from .kineto_batches import Decoded
-from .kineto_events import CATEGORIES, Event
-from .kineto_rows import PLACES, Rows
+from .kineto_columns import PLACES
+from .kineto_events import Event
+from .kineto_kinds import CATEGORIES
+from .kineto_rows import Rows
 
 
 def join(rows: Rows) -> int:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 
 from .events import Caution, Device
 from .loose import JUNK, number
@@ -27,7 +26,7 @@ _DROPPED = "Out-of-range"
 class Host:
     """The metadata of one file."""
 
-    def __init__(self, metadata: Mapping[str, Raw]) -> None:
+    def __init__(self, metadata: Mapping[str, bytes]) -> None:
         self._metadata = metadata
         self._unread: dict[str, None] = {}
         distributed = _mapping(self._value("distributedInfo"))

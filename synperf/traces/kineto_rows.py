@@ -11,11 +11,11 @@ from .building import Builder, Texts
 from .decimals import NONE
 from .events import CALLS, GPU_KINDS, GPU_WORK, Column, Kind
 from .kineto_batches import Batch
-from .kineto_events import UNKNOWN, Event, Kinds
+from .kineto_events import Event
+from .kineto_kinds import UNKNOWN, Kinds
 from .kineto_sides import Sides
 from .loose import number
 
-PLACES = 3  # decimal places between µs, which the file has, and ns
 PYTHON_NS = 100_000  # shorter frames of Python are left out unless all are asked for: they explain no long gap
 LATEST_NS = 2**62  # in the year 2116: a start and a duration below it add up within 64 bits
 LONGEST_NS = 2**53  # 104 days: a thousand of them add up within 64 bits
@@ -63,8 +63,8 @@ class Rows:
         return ", ".join(sorted(self.kinds.unknown)[:_SHOWN])
 
     def _add_kind(self, kind: Kind, events: Batch) -> None:
-        start = events.scaled("ts", PLACES)
-        dur = np.zeros(len(events), dtype=np.int64) if kind in _INSTANTS else events.scaled("dur", PLACES)
+        start = events.scaled("ts")
+        dur = np.zeros(len(events), dtype=np.int64) if kind in _INSTANTS else events.scaled("dur")
         self.add_timed(kind, events, start, dur)
 
     def add_timed(self, kind: Kind, events: Batch, start: Column, dur: Column) -> None:

@@ -42,12 +42,12 @@ class Source:
     def head(self) -> bytes:
         """The first bytes, unpacked."""
         with self._opened() as file:
-            return b"".join(_until(HEAD, self._pieces(file)))
+            return b"".join(_until(HEAD, self._pieces(file, HEAD)))
 
     def chunks(self) -> Iterator[bytes]:
         """All bytes, unpacked."""
         with self._opened() as file:
-            pieces = self._pieces(file)
+            pieces = self._pieces(file, CHUNK)
             for chunk in _ahead(partial(self._chunk, pieces)):
                 self._tell(file)
                 yield chunk
@@ -64,15 +64,16 @@ class Source:
         if self.progress is not None:
             self.progress(self.path.name, file.tell(), self.size)
 
-    def _pieces(self, file: BufferedReader) -> Iterator[bytes]:
+    def _pieces(self, file: BufferedReader, most: int) -> Iterator[bytes]:
+        """The bytes as they are unpacked, about `most` at once."""
         magic = file.peek(4)[:4]
         if magic[:2] == _GZIP:
-            return self._inflated(file)
+            return self._inflated(file, most)
         if magic == _ZSTD:
-            return self._unpacked(_zstd(self.path, file))
-        return iter(lambda: file.read(_PACKED), b"")
+            return self._unpacked(_zstd(self.path, file), most)
+        return iter(lambda: file.read(min(_PACKED, most)), b"")
 
-    def _inflated(self, file: BinaryIO) -> Iterator[bytes]:
+    def _inflated(self, file: BinaryIO, most: int) -> Iterator[bytes]:
         """A gzip file, of one or several members."""
         engine: Any = None
         packed = b""
@@ -80,7 +81,7 @@ class Source:
             if engine is None:
                 engine = zlib.decompressobj(wbits=31)
             try:
-                yield engine.decompress(packed, CHUNK)
+                yield engine.decompress(packed, most)
             except zlib.error:
                 self.cut = "its packed bytes are damaged"
                 return
@@ -89,11 +90,11 @@ class Source:
         if engine is not None:
             self.cut = "it ends early"
 
-    def _unpacked(self, file: Any) -> Iterator[bytes]:
+    def _unpacked(self, file: Any, most: int) -> Iterator[bytes]:
         """A zstd file."""
         while True:
             try:
-                piece = file.read(CHUNK)
+                piece = file.read(most)
             except Exception as error:  # each library has its own
                 self.cut = "it ends early" if isinstance(error, EOFError) else "its packed bytes are damaged"
                 return

@@ -8,10 +8,10 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from synperf.traces import kineto, kineto_batches, sources
+from synperf.traces import kineto, kineto_columns, kineto_stream, sources
 from tests.analysis.references import KINETO, path
 
-pytestmark = pytest.mark.skipif(kineto_batches._tokens is None, reason="the compiled part was not built")
+pytestmark = pytest.mark.skipif(not kineto_columns.is_compiled, reason="the compiled part was not built")
 
 
 def event(number):
@@ -45,15 +45,15 @@ def both(tmp_path, monkeypatch):
 
 
 def twice(path, monkeypatch):
-    scanned, runs = kineto_batches.scanned, []
+    columns, runs = kineto_columns.columns, []
 
     def noted(text):
-        runs.append(scanned(text))
+        runs.append(columns(text))
         return runs[-1]
 
-    monkeypatch.setattr(kineto, "scanned", noted)
+    monkeypatch.setattr(kineto_stream, "columns", noted)
     (one,) = kineto.read(path)
-    monkeypatch.setattr(kineto, "scanned", lambda _: None)
+    monkeypatch.setattr(kineto_stream, "columns", lambda _: None)
     (other,) = kineto.read(path)
     return one, other, sum(run is not None for run in runs)
 

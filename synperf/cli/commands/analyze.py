@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ..files_alone.analyze import answer
+from ..analyzed import answer
 from ..output_options import AsJson
 from ..trace_files import Files, part_of
 

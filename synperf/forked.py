@@ -1,0 +1,125 @@
+"""What another process makes of a file while this one still imports the modules that ask for it.
+
+It is forked, which is safe as long as this one has no other threads: before it has imported what starts some.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Never
+
+Send = Callable[[Any], None]
+Make = Callable[[Path, Send], None]
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_LENGTH_BYTES = 8
+_WITH_THREADS = ("threading", "numpy")  # modules
+_WAITING = 64  # messages that wait to be taken
+_begun: dict[Path, Forked] = {}
+
+
+class CutError(Exception):
+    """The other process ended before it was done."""
+
+
+def _is_safe() -> bool:
+    """Whether this process may be forked, and another core is there for the other one."""
+    if not sys.platform.startswith("linux") or len(os.sched_getaffinity(0)) < 2:
+        return False
+    return not any(name in sys.modules for name in _WITH_THREADS)
+
+
+@contextmanager
+def begun(path: Path, make: Make, least_bytes: int) -> Iterator[None]:
+    """Makes something of a file of at least that size, to be `taken` within.
+
+    `make` imports what it needs by itself. It sends what `marshal` can write, and None at the end.
+    """
+    with suppress(OSError):  # no such file, or no more processes: whoever asks for it says so
+        if _is_safe() and path.stat().st_size >= least_bytes:
+            _begun[path] = Forked(path, make)
+    try:
+        yield
+    finally:
+        if (left := taken(path)) is not None:
+            left.close()
+
+
+def taken(path: Path) -> Forked | None:
+    """What is made of a file, for the one who asks first; None where nothing is."""
+    return _begun.pop(path, None)
+
+
+class Forked:
+    """A forked process, and the pipe through which its messages come."""
+
+    def __init__(self, path: Path, make: Make) -> None:
+        reader, writer = os.pipe()
+        self._pipe = os.fdopen(reader, "rb")
+        self._process = os.fork()
+        if not self._process:
+            _work(path, make, writer)
+        os.close(writer)
+
+    def messages(self) -> Iterator[Any]:
+        """All messages but the last one.
+
+        Raises:
+            CutError: that one did not come.
+        """
+        try:
+            while (message := self._message()) is not None:
+                yield message
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._pipe.close()
+        with suppress(ProcessLookupError):
+            os.kill(self._process, signal.SIGKILL)
+        os.waitpid(self._process, 0)
+
+    def _message(self) -> Any:
+        length = int.from_bytes(self._pipe.read(_LENGTH_BYTES), "big")
+        text = self._pipe.read(length)
+        if not length or len(text) < length:
+            raise CutError
+        return marshal.loads(text)
+
+
+def _work(path: Path, make: Make, writer: int) -> Never:
+    """What the forked process does. Where it fails it just ends: the one who asks does the same, and tells."""
+    try:
+        for number in (getattr(signal, name) for name in _SIGNALS):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        with os.fdopen(writer, "wb", buffering=0) as pipe:
+            _send_all(path, make, pipe)
+    finally:
+        os._exit(0)
+
+
+def _send_all(path: Path, make: Make, pipe: BinaryIO) -> None:
+    """Writes messages while the next ones are made."""
+    from queue import Queue  # with threads, of which there are none before
+    from threading import Thread
+
+    waiting: Queue[bytes] = Queue(_WAITING)
+
+    def write() -> None:
+        while text := waiting.get():
+            pipe.write(len(text).to_bytes(_LENGTH_BYTES, "big") + text)
+
+    writer = Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        make(path, lambda message: waiting.put(marshal.dumps(message)))
+    finally:
+        waiting.put(b"")
+        writer.join()
