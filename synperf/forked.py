@@ -18,6 +18,7 @@ Send = Callable[[Any], None]
 Make = Callable[[Path, Send], None]
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _LENGTH_BYTES = 8
+_SET_SIZE, _PIPE_BYTES = 1031, 2**20  # F_SETPIPE_SZ of linux/fcntl.h; what anyone may ask for by default
 _WITH_THREADS = ("threading", "numpy")  # modules
 _WAITING = 64  # messages that wait to be taken
 _begun: dict[Path, Forked] = {}
@@ -59,7 +60,11 @@ class Forked:
     """A forked process, and the pipe through which its messages come."""
 
     def __init__(self, path: Path, make: Make) -> None:
+        from fcntl import fcntl  # Windows has none
+
         reader, writer = os.pipe()
+        with suppress(OSError):  # a user has room for so many bytes of pipes
+            fcntl(writer, _SET_SIZE, _PIPE_BYTES)
         self._pipe = os.fdopen(reader, "rb")
         self._process = os.fork()
         if not self._process:

@@ -121,7 +121,7 @@ def alignment(facts: Facts, item: Mapping[str, Any]) -> Seen:
 
 def temporaries(facts: Facts, item: Mapping[str, Any]) -> Seen:
     """Share of the GPU time of operators that only copy values about."""
-    every = [one for rank in facts.operators for one in rank.operators]
+    every = [one for rank in facts.operators for one in rank.operators if one.gpu_own_ns]
     part = share(every, lambda one: one.gpu_own_ns, lambda one: bool(_MOVES.match(one.name)))
     return _at_most(part, "of the GPU time is in operators that only copy", item, "no operators with GPU work")
 

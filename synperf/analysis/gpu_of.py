@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from ..hardware import GPU, gpu
+from ..hardware import GPU
+from ..hardware.catalog import published
 from ..hardware.names import resolve
 from ..light_classes import dataclass
 from ..traces.events import Device, Trace
@@ -29,10 +29,7 @@ class Known:
     @property
     def gpu(self) -> GPU | None:
         """Its published limits."""
-        return _of_key(self.key) if self.key else None
-
-
-_of_key = cache(gpu)  # rows by the thousand ask for it
+        return published(self.key) if self.key else None
 
 
 def name_of(devices: Sequence[Device], number: int) -> str | None:
@@ -51,4 +48,4 @@ def gpu_of(trace: Trace, number: int) -> Known:
     if not key:
         reason = f"no GPU of the catalog is called {name!r}"
         return Known(rank=trace.rank, device=number, num_sms=said, reason=reason)
-    return Known(rank=trace.rank, device=number, key=key, num_sms=said or gpu(key).num_sms, assumed=assumed)
+    return Known(rank=trace.rank, device=number, key=key, num_sms=said or published(key).num_sms, assumed=assumed)

@@ -84,8 +84,14 @@ def _unknown(name: str) -> UnknownNameError:
 
 @cache
 def _by_key(key: str) -> GPU:
+    return calibrated(published(key))
+
+
+@cache
+def published(key: str) -> GPU:
+    """A GPU of the catalog by its key, without what was measured on it or on GPUs near it."""
     path = FOLDER / f"{key}.toml"
-    return calibrated(parse(read_text(path), key, path.name))
+    return parse(read_text(path), key, path.name)
 
 
 def _from_file(path: Path) -> GPU:
