@@ -1,8 +1,9 @@
 """How fast traces are analysed, process start and all, and in how much memory; beside HolisticTraceAnalysis.
 
-python benchmarks/traces.py TRACE... [--large BYTES] [--hta PYTHON]
+python benchmarks/traces.py TRACE... [--large BYTES] [--hta PYTHON] [--times NUMBER]
 
 Each command runs once before it is timed, so that none is timed while its modules are compiled, as pip does at install.
+Then both take turns that many times, and medians are told: other work on the machine meets both.
 --large repeats the events of the first trace, with times and ids moved on, until the file has that many bytes. --hta is
 a Python that has HolisticTraceAnalysis 0.5.0 (with pandas 2.2.3): it answers the same files with its breakdowns.
 """
@@ -19,6 +20,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 TIMES_BUDGET, MEMORY_BUDGET, LARGE_BUDGET_BYTES = 10, 1 / 3, 10**9
 STEP_US, STEP_IDS = 10**9, 10**8  # that a repetition is moved on by
@@ -53,15 +55,25 @@ class Used:
     peak: int
 
 
-def run(command: Sequence[str], is_large: bool = False) -> Used:
-    """What a process uses, whose answer is not shown; of a large file without the run before."""
+def run(command: Sequence[str]) -> Used:
+    """What a process uses, whose answer is not shown."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    for _ in range(1 if is_large else 2):
-        told = subprocess.run(
-            [sys.executable, "-c", WAIT, *command], stdout=subprocess.PIPE, text=True, check=True, env=kept
-        )
+    told = subprocess.run(
+        [sys.executable, "-c", WAIT, *command], stdout=subprocess.PIPE, text=True, check=True, env=kept
+    )
     seconds, cpu_seconds, peak = told.stdout.split()
     return Used(float(seconds), float(cpu_seconds), int(peak))
+
+
+def in_turns(commands: Sequence[Sequence[str]], times: int) -> list[Used]:
+    """The medians of what each command uses."""
+    for command in commands:
+        run(command)
+    rounds = [[run(command) for command in commands] for _ in range(times)]
+    return [
+        Used(median(one.seconds for one in own), median(one.cpu_seconds for one in own), max(one.peak for one in own))
+        for own in zip(*rounds, strict=True)
+    ]
 
 
 def text_of(path: Path) -> bytes:
@@ -99,17 +111,18 @@ def main() -> None:
     parser.add_argument("traces", nargs="+", type=Path)
     parser.add_argument("--large", type=int, default=0)
     parser.add_argument("--hta")
+    parser.add_argument("--times", type=int, default=5)
     asked = parser.parse_args()
     ours = [sys.executable, "-m", "synperf", "analyze"]
     for path in asked.traces:
-        used = run([*ours, str(path)])
+        commands = [[*ours, str(path)], *([[asked.hta, "-c", HTA, str(path.resolve())]] if asked.hta else [])]
+        try:
+            used, *others = in_turns(commands, asked.times)
+        except subprocess.CalledProcessError as error:
+            print(f"{path.name}: {'HTA' if asked.hta in error.cmd else 'synperf'} ends with an error")
+            continue
         show(path, "synperf", used)
-        if asked.hta:
-            try:
-                theirs = run([asked.hta, "-c", HTA, str(path.resolve())])
-            except subprocess.CalledProcessError:
-                print("  HTA ends with an error")
-                continue
+        for theirs in others:
             show(path, "HTA", theirs)
             print(f"  {theirs.seconds / used.seconds:.1f} times by the clock (budget {TIMES_BUDGET}),"
                   f" {theirs.cpu_seconds / used.cpu_seconds:.1f} times of the processor,"
@@ -118,7 +131,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "large.json"
             write_large(asked.traces[0], asked.large, path)
-            show(path, "synperf", run([*ours, str(path)], is_large=True))
+            show(path, "synperf", run([*ours, str(path)]))
             print(f"  budget {LARGE_BUDGET_BYTES / 1e6:.0f} MB")
 
 

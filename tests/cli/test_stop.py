@@ -15,10 +15,10 @@ CALLS = "family,m,n,k\n" + "".join(f"gemm,{i},64,64\n" for i in range(1, 51))
 
 # Runs the command with a signal sent to itself at the place that is named, `again` where it comes twice.
 SCRIPT = """
-import os, signal, sys
+import os, shutil, signal, sys
 import polars as pl
 from synperf.cli import main
-from synperf.tables import cleanup, files
+from synperf.tables import files
 number, place, *sys.argv[1:] = int(sys.argv[1]), *sys.argv[2:]
 files.BATCH_ROWS = 20
 def stop(*_, **__):
@@ -29,13 +29,13 @@ def twice(path, *_, **__):
     os.kill(os.getpid(), number)
     os.kill(os.getpid(), number)
     kept(path, ignore_errors=True)
-kept = cleanup.rmtree
+kept = shutil.rmtree
 if place.startswith("part"):
     pl.DataFrame.write_parquet = stop
 elif place.startswith("join"):
     pl.LazyFrame.sink_parquet = stop
 else:
-    cleanup.rmtree = twice
+    shutil.rmtree = twice
 main()
 """
 
