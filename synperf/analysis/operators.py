@@ -81,6 +81,7 @@ class Launched:
     """Of each nested range, the GPU time and the GPU events that it launched itself; the rest no operator did."""
 
     gpu_ns: Column
+    gpu_total_ns: Column  # with all below it
     kernels: Column
     untied_ns: int
 
@@ -114,14 +115,15 @@ def launched(found: Nested) -> Launched:
     tied = at >= 0
     np.add.at(time, at[tied], events.dur_ns[rows[tied]])
     np.add.at(number, at[tied], 1)
-    return Launched(gpu_ns=time, kernels=number, untied_ns=int(events.dur_ns[rows[~tied]].sum()))
+    untied_ns = int(events.dur_ns[rows[~tied]].sum())
+    return Launched(gpu_ns=time, gpu_total_ns=found.summed(time), kernels=number, untied_ns=untied_ns)
 
 
 def _sums(found: Nested, by: Launched, place: Column, first: Column) -> list[_Sums]:
     """Counts and sums of groups: operators at these places, of which each group begins at one of `first`."""
     events = found.events
     outer = ~found.inside(events.kind[found.rows] == Kind.OPERATOR, events.name[found.rows])[place]
-    gpu_total = np.where(outer, found.summed(by.gpu_ns)[place], 0)
+    gpu_total = np.where(outer, by.gpu_total_ns[place], 0)
 
     def summed(column: Column) -> list[int]:
         sums: list[int] = np.add.reduceat(column, first).tolist()

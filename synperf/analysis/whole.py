@@ -160,7 +160,7 @@ def _add_trace(found: _Devices, trace: Trace) -> None:
     found.geometry += [shape for gpu in known for shape in geometry.geometry(trace, gpu)]
     found.memory += memory(trace, ranges)
     for work in devices(trace):
-        _add_device(found, work, ranges, ranges.summed(launched.gpu_ns))
+        _add_device(found, work, ranges, launched.gpu_total_ns)
 
 
 def _only(known: Sequence[Known]) -> Known | None:

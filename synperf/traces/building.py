@@ -9,8 +9,6 @@ import numpy as np
 
 from .events import GPU_WORK, SIDES, Column, Events, Kind, among
 
-_FIRST = 1024  # rows that there is room for at first
-
 
 class Texts(dict[str, int]):
     """Ids of texts: a text that is asked for the first time gets the next one."""
@@ -21,30 +19,32 @@ class Texts(dict[str, int]):
 
 
 class Pile:
-    """Rows of one table, as they come. Columns grow in place, so that memory holds each of them once."""
+    """Rows of one table, as they come: the parts of a column are joined when it is asked for."""
 
     def __init__(self, table: type) -> None:
         described = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
         self.missing = {name: one["missing"] for name, one in described.items()}
-        self._texts = [name for name, one in described.items() if one["text"]]
         self.rows = 0
-        self._columns = {
-            name: np.empty((_FIRST, one["width"]) if one["width"] else _FIRST, dtype=one["dtype"])
+        self._texts = [name for name, one in described.items() if one["text"]]
+        self._empty = {
+            name: np.empty((0, one["width"]) if one["width"] else 0, dtype=one["dtype"])
             for name, one in described.items()
         }
+        self._parts: dict[str, list[Column]] = {name: [] for name in described}
 
     def add(self, rows: int, given: dict[str, Any]) -> None:
         """Appends that many rows; a column that is not given has none of its values."""
-        end = self.rows + rows
-        for name, missing in self.missing.items():
-            column = self._columns[name]
-            if end > len(column):
-                column.resize((max(end, len(column) * 3 // 2), *column.shape[1:]), refcheck=False)
-            column[self.rows : end] = given.get(name, missing)
-        self.rows = end
+        for name, empty in self._empty.items():
+            part = np.empty((rows, *empty.shape[1:]), dtype=empty.dtype)
+            part[:] = given.get(name, self.missing[name])
+            self._parts[name].append(part)
+        self.rows += rows
 
     def column(self, name: str) -> Column:
-        return self._columns[name][: self.rows]
+        parts = self._parts[name]
+        if len(parts) != 1:
+            self._parts[name] = parts = [np.concatenate([self._empty[name], *parts])]
+        return parts[0]
 
     def texts(self) -> list[str]:
         """Columns whose values are ids of texts."""
@@ -52,11 +52,13 @@ class Pile:
 
     def set(self, name: str, values: Column) -> None:
         """Puts values in the place of a column's."""
-        self._columns[name][: self.rows] = values
+        self.column(name)[:] = values
 
     def taken(self, name: str, order: Column | slice) -> Column:
         """A column in that order, which the pile has no more."""
-        return self._columns.pop(name)[: self.rows][order]
+        column = self.column(name)
+        del self._parts[name]
+        return column[order]
 
 
 class Builder:
@@ -102,7 +104,7 @@ class Builder:
         Of what is there twice, the same in all that identifies it, one is kept.
         """
         start, dur = self.main.column("start_ns"), self.main.column("dur_ns")
-        order = np.lexsort((-dur, start))
+        order = _order(start, dur)
         twice = self._twice(_meeting(order, start, dur))
         self.duplicates = len(twice)
         if len(twice):
@@ -128,14 +130,27 @@ class Builder:
         return places[order[1:][same]]
 
 
+def _order(start: Column, dur: Column) -> Column:
+    """The order of start, of those that start together the longest first: mostly few, for which alone it is asked."""
+    order = np.argsort(start, kind="stable")
+    met = _pairs(len(order), start[order[1:]] == start[order[:-1]])
+    together = order[met]
+    order[met] = together[np.lexsort((-dur[together], start[together]))]
+    return order
+
+
+def _pairs(rows: int, same: Column) -> Column:
+    """Whether each is as the next one, or as the one before, where `same` says that it is as the next one."""
+    met = np.zeros(rows, dtype=bool)
+    met[:-1] |= same
+    met[1:] |= same
+    return met
+
+
 def _meeting(order: Column, start: Column, dur: Column) -> Column:
     """Places of events that have the start and the duration of another one."""
     start, dur = start[order], dur[order]
-    same = (start[1:] == start[:-1]) & (dur[1:] == dur[:-1])  # as the next one
-    met = np.zeros(len(order), dtype=bool)
-    met[:-1] |= same
-    met[1:] |= same
-    return order[met]
+    return order[_pairs(len(order), (start[1:] == start[:-1]) & (dur[1:] == dur[:-1]))]
 
 
 def _side(table: type, pile: Pile, place: Column) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import FileFormatError
 from .building import Builder
 from .events import Caution, Kind, Trace
-from .kineto_batches import Decoded, Scanned
+from .kineto_batches import Decoded, Known, Scanned
 from .kineto_early import NotEarlyError, runs_early
 from .kineto_halves import join
 from .kineto_host import Host
@@ -64,11 +64,11 @@ def _events(path: Path, progress: Progress | None, python: bool) -> tuple[Rows, 
 
 
 def _rows(given: Iterable[Run | Beside], python: bool) -> tuple[Rows, Beside]:
-    rows = Rows(Builder(), python)
+    rows, known = Rows(Builder(), python), Known()
     for run in given:
         if isinstance(run, Beside):
             return rows, run
-        rows.add(Decoded(run) if isinstance(run, list) else Scanned(run))
+        rows.add(Decoded(run) if isinstance(run, list) else Scanned(run, known))
     raise AssertionError("runs end with what is known beside them")
 
 

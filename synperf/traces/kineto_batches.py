@@ -83,13 +83,23 @@ class Decoded:
         return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
 
 
+class Known(dict[bytes, Value]):
+    """What texts of JSON stand for; the runs of a file have mostly the same ones."""
+
+    def __missing__(self, token: bytes) -> Value:
+        is_plain = token[0] == ord('"') and b"\\" not in token
+        self[token] = found = token[1:-1].decode() if is_plain else _read(token)
+        return found
+
+
 class Scanned:
     """Events as columns, some rows of them where `chosen` says which."""
 
     def __init__(
-        self, columns: Columns, chosen: Column | None = None, values: dict[str, list[Any]] | None = None
+        self, columns: Columns, known: Known, chosen: Column | None = None, values: dict[str, list[Any]] | None = None
     ) -> None:
         self.columns = columns
+        self.known = known
         self.chosen = chosen
         self._values: dict[str, list[Any]] = {} if values is None else values  # of columns that have codes
 
@@ -97,7 +107,7 @@ class Scanned:
         return self.columns.rows if self.chosen is None else len(self.chosen)
 
     def taken(self, rows: Column) -> Scanned:
-        return Scanned(self.columns, rows if self.chosen is None else self.chosen[rows], self._values)
+        return Scanned(self.columns, self.known, rows if self.chosen is None else self.chosen[rows], self._values)
 
     def kinds(self, known: Kinds) -> Column:
         phases, phase = self._alike("ph")
@@ -160,12 +170,19 @@ class Scanned:
             return [b"" if IS_RAW[name] else MISSING[name]], np.zeros(len(self), dtype=np.int32)
         values = self._values.get(name)
         if values is None:
-            self._values[name] = values = _decoded(name, column[1])
+            self._values[name] = values = self._decoded(name, column[1])
         codes = np.frombuffer(column[0], dtype=np.int32)
         if self.chosen is None:
             return values, codes
         used, of = _renumbered(codes[self.chosen], len(values))
         return [values[place] for place in used], of
+
+    def _decoded(self, name: str, values: Sequence[bytes]) -> list[Any]:
+        """What stands for values: bytes of those that stay undecoded, of what is not there none."""
+        if IS_RAW[name]:
+            return list(values)
+        known, missing = self.known, MISSING[name]
+        return [known[value] if value else missing for value in values]
 
 
 Batch = Decoded | Scanned
@@ -183,19 +200,6 @@ def _renumbered(codes: Column, count: int) -> tuple[list[int], Column]:
     """The different ones of codes below `count`, as they come, and which of them each is."""
     of, used = (np.frombuffer(one, dtype=np.int32) for one in renumbered(codes, count))
     return used.tolist(), of
-
-
-def _decoded(name: str, values: Sequence[bytes]) -> list[Any]:
-    """What stands for values: bytes of those that stay undecoded, of what is not there none."""
-    if IS_RAW[name]:
-        return list(values)
-    return [_value(value) if value else MISSING[name] for value in values]
-
-
-def _value(token: bytes) -> Value:
-    if token[0] == ord('"') and b"\\" not in token:
-        return token[1:-1].decode()
-    return _read(token)
 
 
 def _undecoded(raws: Sequence[Raw]) -> list[bytes]:
