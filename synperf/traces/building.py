@@ -9,6 +9,8 @@ import numpy as np
 
 from .events import GPU_WORK, SIDES, Column, Events, Kind, among
 
+_FIRST = 2**17  # rows that there is room for at first; what is not filled takes no memory
+
 
 class Texts(dict[str, int]):
     """Ids of texts: a text that is asked for the first time gets the next one."""
@@ -19,32 +21,30 @@ class Texts(dict[str, int]):
 
 
 class Pile:
-    """Rows of one table, as they come: the parts of a column are joined when it is asked for."""
+    """Rows of one table, as they come. Columns grow in place, so that memory holds each of them once."""
 
     def __init__(self, table: type) -> None:
         described = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
         self.missing = {name: one["missing"] for name, one in described.items()}
-        self.rows = 0
         self._texts = [name for name, one in described.items() if one["text"]]
-        self._empty = {
-            name: np.empty((0, one["width"]) if one["width"] else 0, dtype=one["dtype"])
+        self.rows = 0
+        self._columns = {
+            name: np.empty((_FIRST, one["width"]) if one["width"] else _FIRST, dtype=one["dtype"])
             for name, one in described.items()
         }
-        self._parts: dict[str, list[Column]] = {name: [] for name in described}
 
     def add(self, rows: int, given: dict[str, Any]) -> None:
         """Appends that many rows; a column that is not given has none of its values."""
-        for name, empty in self._empty.items():
-            part = np.empty((rows, *empty.shape[1:]), dtype=empty.dtype)
-            part[:] = given.get(name, self.missing[name])
-            self._parts[name].append(part)
-        self.rows += rows
+        end = self.rows + rows
+        for name, missing in self.missing.items():
+            column = self._columns[name]
+            if end > len(column):
+                column.resize((max(end, len(column) * 5 // 4), *column.shape[1:]), refcheck=False)
+            column[self.rows : end] = given.get(name, missing)
+        self.rows = end
 
     def column(self, name: str) -> Column:
-        parts = self._parts[name]
-        if len(parts) != 1:
-            self._parts[name] = parts = [np.concatenate([self._empty[name], *parts])]
-        return parts[0]
+        return self._columns[name][: self.rows]
 
     def texts(self) -> list[str]:
         """Columns whose values are ids of texts."""
@@ -52,13 +52,11 @@ class Pile:
 
     def set(self, name: str, values: Column) -> None:
         """Puts values in the place of a column's."""
-        self.column(name)[:] = values
+        self._columns[name][: self.rows] = values
 
     def taken(self, name: str, order: Column | slice) -> Column:
         """A column in that order, which the pile has no more."""
-        column = self.column(name)
-        del self._parts[name]
-        return column[order]
+        return self._columns.pop(name)[: self.rows][order]
 
 
 class Builder:
