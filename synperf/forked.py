@@ -41,14 +41,29 @@ def begun(path: Path, make: Make, least_bytes: int) -> Iterator[None]:
 
     `make` imports what it needs by itself. It sends what `marshal` can write, and None at the end.
     """
-    with suppress(OSError):  # no such file, or no more processes: whoever asks for it says so
-        if _is_safe() and path.stat().st_size >= least_bytes:
-            _begun[path] = Forked(path, make)
     try:
+        with suppress(OSError):  # no such file, or no more processes: whoever asks for it says so
+            if _is_safe() and path.stat().st_size >= least_bytes:
+                with _signals_later():
+                    _begun[path] = Forked(path, make)
         yield
     finally:
         if (left := taken(path)) is not None:
             left.close()
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """Signals that ask to stop wait, so that none comes while a process is there that nobody knows yet."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _numbers())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _numbers() -> list[int]:
+    return [getattr(signal, name) for name in _SIGNALS]
 
 
 def taken(path: Path) -> Forked | None:
@@ -68,7 +83,7 @@ class Forked:
         self._pipe = os.fdopen(reader, "rb")
         self._process = os.fork()
         if not self._process:
-            _work(path, make, writer)
+            _work(path, make, reader, writer)
         os.close(writer)
 
     def messages(self) -> Iterator[Any]:
@@ -98,13 +113,15 @@ class Forked:
         return marshal.loads(text)
 
 
-def _work(path: Path, make: Make, writer: int) -> Never:
+def _work(path: Path, make: Make, reader: int, writer: int) -> Never:
     """What the forked process does. Where it fails it just ends: the one who asks does the same, and tells."""
     try:
-        for number in (getattr(signal, name) for name in _SIGNALS):
+        os.close(reader)  # else the pipe would stay whole when the one who asks has been killed
+        for number in _numbers():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
-        with os.fdopen(writer, "wb", buffering=0) as pipe:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _numbers())
+        with os.fdopen(writer, "wb") as pipe:  # with a buffer, which writes all of a text: a stop in it leaves the rest
             _send_all(path, make, pipe)
     finally:
         os._exit(0)
@@ -118,8 +135,13 @@ def _send_all(path: Path, make: Make, pipe: BinaryIO) -> None:
     waiting: Queue[bytes] = Queue(_WAITING)
 
     def write() -> None:
-        while text := waiting.get():
-            pipe.write(len(text).to_bytes(_LENGTH_BYTES, "big") + text)
+        try:
+            while text := waiting.get():
+                pipe.write(len(text).to_bytes(_LENGTH_BYTES, "big"))
+                pipe.write(text)
+                pipe.flush()
+        except Exception:  # nobody reads, or there is no memory: whoever makes messages would wait for ever
+            os._exit(0)
 
     writer = Thread(target=write, daemon=True)
     writer.start()

@@ -90,3 +90,96 @@ def test_no_process_is_forked_beside_threads(tmp_path):
         [sys.executable, "-c", script, path], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
     )
     assert done.stdout.splitlines()[0] == "False [] None"
+
+
+STOPPED = """
+import os, signal, sys, time
+os.sched_getaffinity = lambda _: {0, 1}  # as if there were two cores
+from pathlib import Path
+from synperf.forked import begun, taken
+
+def make(path, send):
+    for number in range(12):
+        send(b"x" * 10**6)
+    send(None)
+
+path = Path(sys.argv[1])
+with begun(path, make, 0):
+    forked = taken(path)
+    time.sleep(0.1)  # the pipe is full by then
+    os.kill(forked._process, signal.SIGSTOP)
+    time.sleep(0.1)
+    os.kill(forked._process, signal.SIGCONT)
+    print([len(message) for message in forked.messages()] == [10**6] * 12)
+"""
+
+KILLED = """
+import os, signal, sys
+os.sched_getaffinity = lambda _: {0, 1}
+from pathlib import Path
+from synperf.forked import begun, taken
+
+def make(path, send):
+    while True:
+        send(b"x" * 10**6)
+
+path = Path(sys.argv[1])
+with begun(path, make, 0):
+    forked = taken(path)
+    print(forked._process, flush=True)
+    next(forked.messages())
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+# A signal comes while the process is forked: to the one who forks, or to both.
+SIGNALLED = """
+import os, signal, sys
+os.sched_getaffinity = lambda _: {{0, 1}}
+from pathlib import Path
+from synperf.cli.stop import Stopped, install
+from synperf.forked import begun, taken
+install()
+fork = os.fork
+
+def forked():
+    process = fork()
+    if process or {both}:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return process
+
+os.fork = forked
+try:
+    with begun(Path(sys.argv[1]), lambda path, send: [send(b"x" * 10**6) for _ in iter(int, 1)], 0):
+        pass
+except Stopped:
+    print("stopped")
+try:
+    os.waitpid(-1, 0)
+except ChildProcessError:
+    print("no process is left")
+"""
+
+
+def ended(tmp_path, script):
+    path = tmp_path / "file"
+    path.write_text("abc", encoding="utf-8")
+    command = [sys.executable, "-c", script, path]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=60, cwd=Path(__file__).parents[1]
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_a_process_that_is_stopped_and_goes_on_writes_all(tmp_path):
+    assert ended(tmp_path, STOPPED) == "True\n"
+
+
+def test_none_is_left_where_the_one_who_asks_is_killed(tmp_path):
+    process = Path("/proc", ended(tmp_path, KILLED).strip())  # ends once nobody has its output open
+    assert not process.exists() or ") Z " in (process / "stat").read_text(encoding="ascii")
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_none_is_left_where_a_signal_comes_while_it_is_forked(tmp_path, both):
+    assert ended(tmp_path, SIGNALLED.format(both=both)) == "stopped\nno process is left\n"

@@ -37,7 +37,8 @@ def _alike(joined: bytes, count: int, places: int) -> NDArray[np.int64] | None:
     if points := joined.count(b"."):
         letters = np.frombuffer(joined + b"\n", dtype=np.uint8)
         ends = np.flatnonzero(letters == ord("\n"))
-        if points != count or not (letters[ends - places - 1] == ord(".")).all():
+        own = np.diff(ends, prepend=-1) > places + 1  # else that letter is one of another text
+        if points != count or not (own & (letters[ends - places - 1] == ord("."))).all():
             return None
         joined, unit = joined.replace(b".", b""), 1
     whole = np.fromstring(joined, dtype=np.int64, sep="\n")  # what has too many digits is the largest number

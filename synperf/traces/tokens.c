@@ -542,8 +542,9 @@ static PyObject *renumbered(PyObject *self, PyObject *given) {
     Py_buffer codes;
     Py_ssize_t values;
     if (!PyArg_ParseTuple(given, "y*n", &codes, &values)) return NULL;
-    size_t rows = (size_t)codes.len / sizeof(int32_t), room = values > 0 ? (size_t)values : 0;
-    int right = values >= 0 && values <= INT32_MAX && (size_t)codes.buf % sizeof(int32_t) == 0;
+    size_t rows = (size_t)codes.len / sizeof(int32_t); /* where there are none, the buffer may begin anywhere */
+    int right = values >= 0 && values <= INT32_MAX && (!rows || (size_t)codes.buf % sizeof(int32_t) == 0);
+    size_t room = right ? (size_t)values : 0;
     PyObject *of = copy_of(NULL, rows, sizeof(int32_t));
     int32_t *new = malloc((room + 1) * sizeof(int32_t)), *which = malloc((room + 1) * sizeof(int32_t)), count = 0;
     if (!of || !new || !which) {

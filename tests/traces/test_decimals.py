@@ -54,3 +54,8 @@ def test_a_number_of_too_many_digits_is_none_at_once(text):
 @pytest.mark.parametrize("text", [b"1E-999999999", b"0E999", b"-0"])
 def test_what_is_less_than_a_half_is_zero(text):
     assert scaled([text], 3).tolist() == [0]
+
+
+def test_points_of_one_text_are_not_those_of_another():
+    assert scaled([b'"2.3.5"', b"7"], 3).tolist() == [NONE, 7000]
+    assert scaled([b"5", b'"1.2.5"'], 3).tolist() == [5000, NONE]

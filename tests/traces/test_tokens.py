@@ -170,7 +170,11 @@ def test_codes_have_new_numbers_in_order(codes):
     assert [used[place] for place in of] == codes
 
 
-@pytest.mark.parametrize(("codes", "count"), [([3], 3), ([-1], 3), ([0], 0), ([0], -1), ([0], 2**31)])
+def test_no_codes_have_no_numbers():
+    assert tokens.renumbered(array("i"), 3) == (b"", b"")  # whose buffer is not aligned
+
+
+@pytest.mark.parametrize(("codes", "count"), [([3], 3), ([-1], 3), ([0], 0), ([0], -1), ([0], 2**31), ([0], 2**62 - 1)])
 def test_codes_that_are_not_below_the_count_are_refused(codes, count):
     with pytest.raises(ValueError, match="codes"):
         tokens.renumbered(np.array(codes, np.int32), count)
