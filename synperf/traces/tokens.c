@@ -373,12 +373,13 @@ static int numbers(Scan *scan, const Key *key, Found *found, int digits) {
     int plain = 1;
     for (size_t row = 0; plain && row < scan->rows; row++) {
         int32_t begin = found->places[2 * row];
-        Bytes at = scan->begin + begin, end = at + found->places[2 * row + 1];
-        if (begin < 0)
+        if (begin < 0) {
             found->numbers[row] = key->type == 'd' ? INT64_MIN : key->missing;
-        else
-            plain = key->type == 'd' ? is_scaled(at, end, digits, &found->numbers[row])
-                                     : is_whole(at, end, &found->numbers[row]);
+            continue;
+        }
+        Bytes at = scan->begin + begin, end = at + found->places[2 * row + 1];
+        plain = key->type == 'd' ? is_scaled(at, end, digits, &found->numbers[row])
+                                 : is_whole(at, end, &found->numbers[row]);
     }
     if (plain) return 1;
     free(found->numbers);
