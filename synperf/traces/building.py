@@ -9,7 +9,7 @@ import numpy as np
 
 from .events import GPU_WORK, SIDES, Column, Events, Kind, among
 
-_FIRST = 2**17  # rows that there is room for at first; what is not filled takes no memory
+_FIRST, _FIRST_BESIDE = 2**17, 2**12  # rows that there is room for at first; what is not filled takes no memory
 
 
 class Texts(dict[str, int]):
@@ -23,13 +23,13 @@ class Texts(dict[str, int]):
 class Pile:
     """Rows of one table, as they come. Columns grow in place, so that memory holds each of them once."""
 
-    def __init__(self, table: type) -> None:
+    def __init__(self, table: type, first: int) -> None:
         described = {f.name: f.metadata for f in fields(table) if "dtype" in f.metadata}
         self.missing = {name: one["missing"] for name, one in described.items()}
         self._texts = [name for name, one in described.items() if one["text"]]
         self.rows = 0
         self._columns = {
-            name: np.empty((_FIRST, one["width"]) if one["width"] else _FIRST, dtype=one["dtype"])
+            name: np.empty((first, one["width"]) if one["width"] else first, dtype=one["dtype"])
             for name, one in described.items()
         }
 
@@ -65,8 +65,8 @@ class Builder:
     def __init__(self) -> None:
         self.texts = Texts()
         self.texts[""]  # every table has the empty text
-        self.main = Pile(Events)
-        self.sides = {name: Pile(table) for name, table in SIDES.items()}
+        self.main = Pile(Events, _FIRST)
+        self.sides = {name: Pile(table, _FIRST_BESIDE) for name, table in SIDES.items()}
         self.duplicates = 0  # events that were there twice
 
     def __len__(self) -> int:
