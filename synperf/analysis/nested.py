@@ -11,13 +11,15 @@ from ..traces.events import CALLS, Column, Events, Kind
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nested:
     """Rows by thread, in order of start. `above` is the place of the range that each stands in, -1 where there is none;
-    `depth` how many are above it, `place` where a row of the table is, -1 of rows that are not among these.
+    `depth` how many are above it, `last` the place of the last range below it, its own where there is none: all between
+    these are below it. `place` is where a row of the table is, -1 of rows that are not among these.
     """
 
     events: Events
     rows: Column
     above: Column
     depth: Column
+    last: Column
     place: Column
 
     def operator(self, places: Column) -> Column:
@@ -41,19 +43,17 @@ class Nested:
 
     def inside(self, marked: Column, name: Column) -> Column:
         """Whether a range stands in a marked one of the same name; `name` and `marked` are of each place."""
-        found, above = np.zeros(len(self.rows), dtype=bool), self.above.copy()
-        while (alive := np.flatnonzero(above >= 0)).size:
-            found[alive] |= marked[above[alive]] & (name[above[alive]] == name[alive])
-            above[alive] = self.above[above[alive]]
+        order = np.argsort(name, kind="stable")
+        group = np.zeros(len(order), dtype=np.int64)
+        group[1:] = np.cumsum(np.diff(name[order]) != 0)
+        apart = group * (len(order) + 1)  # beyond whatever the names before reach
+        found = np.empty(len(order), dtype=bool)
+        found[order] = _reached(np.where(marked, self.last, -1)[order] + apart, order + apart)
         return found
 
-    def below(self, marked: Column, places: Column) -> Column:
-        """Whether a marked range is somewhere above each of these places."""
-        found, above = np.zeros(len(places), dtype=bool), self.above[places]
-        while (alive := np.flatnonzero(above >= 0)).size:
-            found[alive] |= marked[above[alive]]
-            above[alive] = self.above[above[alive]]
-        return found
+    def below(self, marked: Column) -> Column:
+        """Whether a marked range is somewhere above each place."""
+        return _reached(np.where(marked, self.last, -1), np.arange(len(marked)))
 
     def innermost(self, rows: Column) -> Column:
         """The place of the innermost operator of the same thread in which each of these events begins, or -1."""
@@ -90,7 +90,7 @@ def nested(events: Events) -> Nested:
     above = _above(events.start_ns[rows], events.end_ns(rows), begins)
     place = np.full(len(events), -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    return Nested(events=events, rows=rows, above=above, depth=_depth(above), place=place)
+    return Nested(events=events, rows=rows, above=above, depth=_depth(above), last=_last(above), place=place)
 
 
 def _above(start: Column, end: Column, begins: Column) -> Column:
@@ -116,3 +116,19 @@ def _depth(above: Column) -> Column:
         depth[rest] += depth[at]
         further[rest] = further[at]
     return depth
+
+
+def _last(above: Column) -> Column:
+    """The place of the last range below each: that of the last one which stands in it directly, and so on."""
+    last, below = np.arange(len(above)), np.flatnonzero(above >= 0)
+    last[above[below]] = below  # in order, so that the last one stays
+    while ((further := last[last]) != last).any():
+        last = further
+    return last
+
+
+def _reached(reach: Column, place: Column) -> Column:
+    """Whether one of those before reaches as far as the place of each."""
+    found = np.zeros(len(place), dtype=bool)
+    found[1:] = np.maximum.accumulate(reach)[:-1] >= place[1:]
+    return found

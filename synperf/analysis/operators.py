@@ -96,7 +96,7 @@ def operators(rank: int | None, found: Nested, by: Launched, known: Known | None
     done = [work(*one) for one in said]
     has_work = np.zeros(len(found.rows), dtype=bool)
     has_work[place[order]] = np.repeat([one is not None for one in done], np.diff(first, append=len(order)))
-    is_within = found.below(has_work, place[order[first]]).tolist()
+    is_within = found.below(has_work)[place[order[first]]].tolist()
     sums = _sums(found, by, place[order], first)
     texts = _Texts()
     made = [_measured(rank, texts, *one, roofs) for one in zip(said, sums, done, is_within, strict=True)]

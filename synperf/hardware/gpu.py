@@ -91,9 +91,10 @@ class GPU:
         Raises:
             UnsupportedError: neither pipe takes the format; the message lists those that this GPU has.
         """
-        if dtype.rate in self.tensor_flop_per_clk_per_sm:
+        rate = DType(dtype).rate  # a format may be given by its name
+        if rate in self.tensor_flop_per_clk_per_sm:
             return "tensor"
-        if dtype.rate in self.fma_flop_per_clk_per_sm:
+        if rate in self.fma_flop_per_clk_per_sm:
             return "fma"
         raise UnsupportedError(f"dtype: {self.name} has no {dtype} math; it has {', '.join(self.dtypes())}")
 
@@ -103,7 +104,7 @@ class GPU:
 
     def other_fma_flop_per_clk_per_sm(self, dtype: DType) -> float:
         """FLOP per clock of one SM for what a kernel computes beside its products: packed where the format is."""
-        return self.fma_flop_per_clk_per_sm.get(dtype.rate, self.fma_flop_per_clk_per_sm[DType.FP32])
+        return self.fma_flop_per_clk_per_sm.get(DType(dtype).rate, self.fma_flop_per_clk_per_sm[DType.FP32])
 
     def peak_flop_per_s(self, dtype: DType) -> float:
         """Dense peak at the published clock: SMs x rate x clock."""
@@ -134,4 +135,4 @@ def _sm(gpu: GPU) -> ComputeCapability:
 @lru_cache(maxsize=4096)
 def _flop_per_clk_per_sm(gpu: GPU, dtype: DType) -> float:
     rates = gpu.tensor_flop_per_clk_per_sm if gpu.math_pipe(dtype) == "tensor" else gpu.fma_flop_per_clk_per_sm
-    return rates[dtype.rate]
+    return rates[DType(dtype).rate]

@@ -219,3 +219,9 @@ def test_the_gpu_of_a_file_is_found_by_its_key_where_the_file_is_named(tmp_path)
     assert (list(found), found["mine"].dram_bytes_per_s) == (["l4", "mine"], 2e12)
     with pytest.raises(UnknownNameError, match="no GPU named 'mine'"):
         of_keys(["mine"])
+
+
+def test_a_format_may_be_given_by_its_name():
+    one = gpu("h100_sxm")
+    assert one.peak_flop_per_s("bf16") == one.peak_flop_per_s(DType.BF16)
+    assert (one.math_pipe("fp32"), one.ridge_flop_per_byte("fp8")) == ("fma", one.ridge_flop_per_byte(DType.FP8))
