@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["dataclass"]
 
 _put = object.__setattr__
+_OF_EQUALITY = {"__eq__", "__hash__"}
 _NOT_COPIED = {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__"}
 
 
-def _light(*, frozen: bool = False, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
+def _light(*, frozen: bool = False, slots: bool, kw_only: bool = False, eq: bool = True) -> Callable[[type], type]:
     """What `dataclass` is while a program runs: a decorator that takes of its options those that are used here."""
 
     def make(cls: type) -> type:
         made: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
         for name, method in (_FROZEN if frozen else _OPEN).items():
-            setattr(made, name, method)
+            if eq or name not in _OF_EQUALITY:
+                setattr(made, name, method)
         return made
 
     return make

@@ -6,8 +6,7 @@ shorter: without the call, the next one that needs a result waits in its place. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..light_classes import dataclass
 from ..traces.events import CALLS, GPU_WORK, Trace, distinct
 from .host_ranges import SYNC
 from .intervals import Intervals

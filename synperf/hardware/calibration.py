@@ -7,9 +7,11 @@ they were not trained on, and readers of `synperf gpu`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any
+
+from ..light_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
 from ..errors import UnsupportedError
+from ..light_classes import dataclass
 from .calibration import Calibration, plain_fields, revived
 from .capability import GPU_FIELDS, ComputeCapability, capability, major_minor
 from .dtype import DType

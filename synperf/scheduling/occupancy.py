@@ -7,7 +7,6 @@ Guide, "Technical Specifications per Compute Capability"; AMD's CUs hand out reg
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ..errors import FieldError
 from ..hardware import GPU
 from ..hardware.capability import ComputeCapability
+from ..light_classes import dataclass
 from ..numeric import Number, is_array, maximum, where
 
 NAMES = ("threads", "registers", "shared_bytes")  # of a CTA, of a thread of it, of a CTA
