@@ -6,8 +6,8 @@ memory; `recorded_occupancy` is the profiler's own estimate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, isnan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ _MOST = 2**50  # blocks of a grid, threads of a block: more are damage
 _WORTH = 0.02  # share of the span from which small grids are a finding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)  # slower to make than a light one, faster to fill
-class Geometry:
+class Geometry(NamedTuple):  # there are hundreds, which are filled faster than those of other classes
     """All runs of one kernel name with one geometry on one device; also those that have no time, which is 0 then.
 
     None is what the trace, or the catalog, does not say. `ctas_per_sm` fit on an SM at once, `blocks_per_sm` is the
@@ -41,7 +40,7 @@ class Geometry:
     block: tuple[int, int, int]
     registers: int
     shared_bytes: int | None
-    count: int
+    count: int  # type: ignore[assignment]  # nobody counts values in one
     total_ns: int
     blocks: int
     threads: int

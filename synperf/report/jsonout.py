@@ -39,6 +39,8 @@ def plain(value: Any, where: str = "result") -> Any:
         return plain(value.value, where)
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(one, f"{where}.{key}") for key, one in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple
+        return {name: plain(one, f"{where}.{name}") for name, one in zip(value._fields, value, strict=True)}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(one, where) for one in value]
     if is_dataclass(value) and not isinstance(value, type):

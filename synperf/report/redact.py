@@ -57,6 +57,9 @@ def _walk(value: Any, field: str, name: Callable[[str], str], sentence: Callable
         return value if field in _OWN else sentence(value) if field in _SENTENCES else name(value)
     if isinstance(value, Mapping):
         return {}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple
+        named_ones = zip(value._fields, value, strict=True)
+        return type(value)(*(_walk(one, own, name, sentence) for own, one in named_ones))
     if isinstance(value, tuple):
         return tuple(_walk(one, field, name, sentence) for one in value)
     if is_dataclass(value) and not isinstance(value, type):
