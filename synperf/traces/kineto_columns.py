@@ -13,11 +13,13 @@ from .kineto_args import Args
 from .kineto_events import HALVES, Event
 
 try:
-    from . import _tokens
-except ImportError:  # there was no compiler
-    _tokens = None  # type: ignore[assignment]
+    from ._tokens import renumbered as _renumbered
+    from ._tokens import scan as _scan
+except ImportError:  # there was no compiler, or what it made is of an earlier version
+    is_compiled = False
+else:
+    is_compiled = True
 
-is_compiled = _tokens is not None
 OF_EVENT = tuple(name for name in Event.__struct_fields__ if name != "args")
 NAMES = (*OF_EVENT, *Args.__struct_fields__)
 MISSING = {name: getattr(kind(), name) for kind in (Event, Args) for name in kind.__struct_fields__}
@@ -58,7 +60,7 @@ class Columns:
 
 def columns(text: memoryview) -> Columns | None:
     """The columns of events that have commas between them; None where they have to be decoded."""
-    found = _tokens.scan(text, _OUTER, _INNER, _LETTERS, _NUMBERS, PLACES, b"args") if is_compiled else None
+    found = _scan(text, _OUTER, _INNER, _LETTERS, _NUMBERS, PLACES, b"args") if is_compiled else None
     if found is None:
         return None
     rows, has_high, made = found
@@ -71,8 +73,7 @@ def columns(text: memoryview) -> Columns | None:
 
 def renumbered(codes: Any, count: int) -> tuple[bytes, bytes]:
     """int32 codes below `count` as they come: (int32 of each row, which code each new one is)."""
-    found: tuple[bytes, bytes] = _tokens.renumbered(codes, count)
-    return found
+    return _renumbered(codes, count)
 
 
 def _is_text(text: memoryview) -> bool:
