@@ -113,7 +113,8 @@ def main() -> None:
     parser.add_argument("--hta")
     parser.add_argument("--times", type=int, default=5)
     asked = parser.parse_args()
-    ours = [sys.executable, "-m", "synperf", "analyze"]
+    script = Path(sys.executable).with_name("synperf")  # what people call
+    ours = [*([str(script)] if script.exists() else [sys.executable, "-m", "synperf"]), "analyze"]
     for path in asked.traces:
         commands = [[*ours, str(path)], *([[asked.hta, "-c", HTA, str(path.resolve())]] if asked.hta else [])]
         try:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from ..light_classes import dataclass
 from ..traces.events import Caution, Column, Device, Kind, Trace
 from . import collectives, copies, diagnosis, gaps, geometry, launches, operators, plausible
-from .checklist import Check, checklist
 from .collectives import Across, across
 from .copies import Copies
 from .dataloader import DataLoader, dataloader
 from .diagnosis import Diagnosis
-from .facts import Facts
 from .finding import Finding, drawn_together
 from .gaps import Gap, Idle
 from .geometry import Geometry
@@ -29,6 +28,9 @@ from .steps import Steps, steps
 from .timeline import Timeline, timeline
 from .waits import Waits, waits
 from .work import Work, devices
+
+if TYPE_CHECKING:
+    from .checklist import Check
 
 LONGEST = 20  # gaps of each device that are told
 SLICES = 240  # of the span of each device: one is a point or two of a picture
@@ -80,8 +82,18 @@ class Analysis:
     waits: tuple[Waits, ...]
     across: Across | None
     imbalance: tuple[Imbalance, ...]
-    checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
+    gone_through: tuple[Check, ...] | None = None  # `checks`, where they were asked for before
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The check list, gone through with all other answers when it is asked for: that takes as long as some."""
+        if self.gone_through is not None:
+            return self.gone_through
+        from .checklist import checklist
+        from .facts import Facts
+
+        return checklist(Facts(**{one.name: getattr(self, one.name) for one in fields(Facts)}))
 
 
 @dataclass(slots=True)
@@ -114,12 +126,6 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
     loaders = tuple(one for one in map(dataloader, traces) if one is not None)
     together = across(traces)
     drawn = [*found.findings, *(collectives.findings(together) if together else [])]
-    balance = imbalance(stepped)
-    facts = Facts(
-        overlaps=tuple(found.overlaps), kernels=tuple(found.kernels), geometry=tuple(found.geometry),
-        copies=tuple(found.copies), operators=tuple(found.operators), memory=tuple(found.memory),
-        diagnoses=tuple(found.diagnoses), steps=stepped, across=together, imbalance=balance,
-    )  # fmt: skip
     return Analysis(
         sources=tuple(map(_source, traces)),
         cautions=tuple(_cautions(traces, found, stepped, together)),
@@ -141,8 +147,7 @@ def analyze_traces(traces: Sequence[Trace]) -> Analysis:
         dataloaders=loaders,
         waits=tuple(one for trace in traces for one in waits(trace)),
         across=together,
-        imbalance=balance,
-        checks=checklist(facts),
+        imbalance=imbalance(stepped),
         findings=drawn_together(drawn),
     )
 
