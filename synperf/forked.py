@@ -20,7 +20,7 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _LENGTH_BYTES = 8
 _SET_SIZE, _PIPE_BYTES = 1031, 2**20  # F_SETPIPE_SZ of linux/fcntl.h; what anyone may ask for by default
 _WITH_THREADS = ("threading", "numpy")  # modules
-_WAITING = 64  # messages that wait to be taken
+_WAITING = 4  # messages that wait to be taken
 _begun: dict[Path, Forked] = {}
 
 

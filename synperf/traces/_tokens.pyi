@@ -3,13 +3,23 @@
 from array import array
 from typing import Any
 
-def scan(
-    text: bytes | memoryview,
-    outer: tuple[bytes, ...],
-    inner: tuple[bytes, ...],
-    types: bytes,
-    missing: array[int],
-    digits: int,
-    args: bytes,
-) -> tuple[int, bool, tuple[Any, ...]] | None: ...
-def renumbered(codes: Any, values: int) -> tuple[bytes, bytes]: ...
+class Scanner:
+    """Collects the values of keys of objects, text by text."""
+
+    rows: int
+
+    def __init__(
+        self,
+        outer: tuple[bytes, ...],
+        inner: tuple[bytes, ...],
+        types: bytes,
+        missing: array[int],
+        digits: int,
+        args: bytes,
+        /,
+    ) -> None: ...
+    def add(self, text: bytes | memoryview, /) -> bool: ...
+    def taken(self) -> tuple[int, tuple[Any, ...]]: ...
+    def values(self, key: int, /) -> tuple[bytes, ...]: ...
+
+def renumbered(codes: Any, values: int, /) -> tuple[bytes, bytes]: ...

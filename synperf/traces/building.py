@@ -102,7 +102,7 @@ class Builder:
         Of what is there twice, the same in all that identifies it, one is kept.
         """
         start, dur = self.main.column("start_ns"), self.main.column("dur_ns")
-        order = _order(start, dur)
+        order = _order(start, dur, self.main.column("kind"))
         twice = self._twice(_meeting(order, start, dur))
         self.duplicates = len(twice)
         if len(twice):
@@ -128,12 +128,15 @@ class Builder:
         return places[order[1:][same]]
 
 
-def _order(start: Column, dur: Column) -> Column:
-    """The order of start, of those that start together the longest first: mostly few, for which alone it is asked."""
+def _order(start: Column, dur: Column, kind: Column) -> Column:
+    """The order of start, of those that start together the longest first: mostly few, for which alone it is asked.
+
+    Then the kind decides, since rows of one kind, and those alone, come as they are in the file.
+    """
     order = np.argsort(start, kind="stable")
     met = _pairs(len(order), start[order[1:]] == start[order[:-1]])
     together = order[met]
-    order[met] = together[np.lexsort((-dur[together], start[together]))]
+    order[met] = together[np.lexsort((kind[together], -dur[together], start[together]))]
     return order
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Never
 
@@ -20,7 +21,8 @@ from .building import Builder
 from .decimals import NONE, scaled
 from .events import Caution, Kind, Trace
 from .json_events import JsonEvents
-from .kineto_args import NOTHING, Value
+from .json_pieces import Pieces
+from .kineto_events import NOTHING, Value
 from .loose import JUNK
 from .sources import Progress, Source, named
 
@@ -51,7 +53,7 @@ def read(path: Path, progress: Progress | None = None) -> list[Trace]:
     Raises:
         FileFormatError: no event of it can be read.
     """
-    stream: JsonEvents[Event, Never] = JsonEvents(Source(path, progress), Event)
+    stream: JsonEvents[Event, Never] = JsonEvents(Source(path, progress), partial(Pieces, Event))
     timeline = _Timeline()
     for batch in stream.batches():
         for event, time_ns in zip(
@@ -127,9 +129,9 @@ class _Timeline:
 def _cautions(stream: JsonEvents[Event, Never], timeline: _Timeline) -> Iterator[Caution]:
     if stream.source.cut:
         yield Caution(text=f"the file is damaged: {stream.source.cut}; what comes after is not known")
-    if stream.pieces.unread:
-        share = stream.pieces.unread_bytes / max(stream.total_bytes, 1)
-        yield Caution(text="events cannot be read; the share is of the file", count=stream.pieces.unread, share=share)
+    if unread := stream.losses.unread:
+        share = stream.losses.unread_bytes / max(stream.total_bytes, 1)
+        yield Caution(text="events cannot be read; the share is of the file", count=unread, share=share)
     left = timeline.odd + sum(map(len, timeline.open.values()))
     if left:
         yield Caution(text="begins or ends of phases without the other half, or without a time, left out", count=left)

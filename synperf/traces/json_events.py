@@ -6,17 +6,21 @@ A file is an object with a list `traceEvents`, or a list alone, which need not b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
-
-from msgspec import Raw
+from collections.abc import Callable, Generator, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ..errors import FileFormatError
-from .json_pieces import BLANK, Event, Pieces, mended
-from .loose import JUNK, json_object
-from .sources import Source
+from .json_losses import BLANK, Losses
+from .sources import CHUNK, Source
 
-Quick = TypeVar("Quick")
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from .json_pieces import Pieces  # with what decodes, which is imported where there is something to decode
+
+Event = TypeVar("Event", bound="Struct")
+Quick = TypeVar("Quick", covariant=True)
 _LIMIT = 2**26  # bytes of metadata, or of one event
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _ENDS = 8  # closing brackets that are tried as that of the list
@@ -24,22 +28,46 @@ _TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
 
 
-class JsonEvents(Generic[Event, Quick]):
-    """The events of a file, of that type. Once they are read, `metadata` has what stands beside them, undecoded.
+class QuickReader(Protocol[Quick]):
+    """Makes something else of runs of events than objects, sooner."""
 
-    `quick`, where it is given, is asked first for what stands for a run of events; where it has None they are decoded.
+    def add(self, text: memoryview) -> bool:
+        """Takes events that have commas between them; False where they have to be decoded."""
+
+    def full(self) -> Iterator[Quick]:
+        """What is made of the events so far, if they are enough."""
+
+    def rest(self) -> Iterator[Quick]:
+        """What is made of the events so far, if there are any."""
+
+
+class JsonEvents(Generic[Event, Quick]):
+    """The events of a file, decoded by `Pieces`. Once they are read, `beside` has the objects that stand beside them.
+
+    `quick`, where it is given, is asked first to take a run of events; where it does not they are decoded. Chunks of
+    that many bytes are read.
     """
 
     def __init__(
-        self, source: Source, kind: type[Event], quick: Callable[[memoryview], Quick | None] = lambda _: None
+        self,
+        source: Source,
+        pieces: Callable[[Losses], Pieces[Event]],
+        quick: QuickReader[Quick] | None = None,
+        chunk: int = CHUNK,
     ) -> None:
         self.source = source
+        self.losses = Losses()
+        self._pieces = pieces
         self.quick = quick
-        self.pieces = Pieces(kind)
-        self.metadata: dict[str, Raw] = {}
-        self.lost_metadata = False
+        self.chunk = chunk
+        self.beside: list[bytes] = []
         self.total_bytes = 0
         self.is_list = self.entered = self.closed = False
+
+    @cached_property
+    def pieces(self) -> Pieces[Event]:
+        """What decodes events."""
+        return self._pieces(self.losses)
 
     def batches(self) -> Iterator[list[Event] | Quick]:
         """All events, in the order of the file.
@@ -48,20 +76,20 @@ class JsonEvents(Generic[Event, Quick]):
             FileFormatError: there is no list of events.
         """
         rest = b""
-        for chunk in self.source.chunks():
+        for chunk in self.source.chunks(self.chunk):
             self.total_bytes += len(chunk)
             rest += chunk
             if not self.entered:
                 rest = self._enter(rest)
             if self.entered and not self.closed:
-                events, rest = self._cut(rest)
-                yield events
+                rest = yield from self._cut(rest)
             rest = self._bounded(rest)
         if not self.entered:
             raise FileFormatError(f"{self.source.path.name}: it has no list of events; right would be traceEvents")
         if not self.closed:
-            events, rest = self._last(rest.rstrip(BLANK))
-            yield events
+            rest = yield from self._last(rest.rstrip(BLANK))
+            if self.quick is not None:
+                yield from self.quick.rest()
         if self.closed:
             self._behind(rest)
 
@@ -75,21 +103,23 @@ class JsonEvents(Generic[Event, Quick]):
         if found is None:
             return start
         self.entered = True
-        self._describe(start[: found.start()] + b'"":0}')
+        self.beside.append(start[: found.start()] + b'"":0}')
         return start[found.end() :]
 
-    def _cut(self, text: bytes) -> tuple[list[Event] | Quick, bytes]:
-        """The events that are whole, and the rest."""
+    def _cut(self, text: bytes) -> Generator[list[Event] | Quick, None, bytes]:
+        """The events that are whole; returns the rest."""
         cut, after = self._boundary(text)
         if not cut:
-            return [], text
+            return text
         whole = memoryview(text)[:cut]
-        if (quick := self.quick(whole)) is not None:
-            return quick, text[after:]
+        if self.quick is not None and self.quick.add(whole):
+            yield from self.quick.full()
+            return text[after:]
         run = self.pieces.run(whole)
         self.closed = run.closed
         between = text[cut:after] if run.closed or run.left else b""
-        return run.events, run.left + between + text[after:]
+        yield from self._behind_quick(run.events)
+        return run.left + between + text[after:]
 
     @staticmethod
     def _boundary(text: bytes) -> tuple[int, int]:
@@ -112,8 +142,8 @@ class JsonEvents(Generic[Event, Quick]):
         self.pieces.lose(rest)
         return b""
 
-    def _last(self, text: bytes) -> tuple[list[Event] | Quick, bytes]:
-        """The events of the end of the file, and what stands behind them."""
+    def _last(self, text: bytes) -> Generator[list[Event] | Quick, None, bytes]:
+        """The events of the end of the file; returns what stands behind them."""
         place = len(text)
         for _ in range(_ENDS):
             place = text.rfind(b"]", 0, place)
@@ -122,17 +152,25 @@ class JsonEvents(Generic[Event, Quick]):
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
                 body = text[:place].rstrip(BLANK + b",")
-                if (quick := self.quick(memoryview(body))) is not None:
+                if self.quick is not None and self.quick.add(memoryview(body)):
                     self.closed = True
-                    return quick, tail
+                    return tail
                 run = self.pieces.attempt(body)
                 run = self.pieces.mixed(body) if run is None else run
                 if run is not None:
                     self.closed = True
-                    return run, tail
+                    yield from self._behind_quick(run)
+                    return tail
         last = self.pieces.run(text, final=True)
         self.closed = last.closed
-        return last.events, last.left
+        yield from self._behind_quick(last.events)
+        return last.left
+
+    def _behind_quick(self, events: list[Event]) -> Iterator[list[Event] | Quick]:
+        """Events that were decoded, behind those before them that were not."""
+        if self.quick is not None:
+            yield from self.quick.rest()
+        yield events
 
     def _behind(self, text: bytes) -> None:
         """Reads what stands behind the events."""
@@ -140,15 +178,4 @@ class JsonEvents(Generic[Event, Quick]):
         if b'"ph"' in text or (text and self.is_list):
             self.pieces.lose(text)
         elif not self.is_list:
-            self._describe(b"{" + text)
-
-    def _describe(self, text: bytes) -> None:
-        """Adds the fields of an object to the metadata."""
-        for one in (text, mended(text)):
-            try:
-                self.metadata |= json_object(one)
-            except JUNK:
-                continue
-            self.pieces.mended += one is not text
-            return
-        self.lost_metadata = True
+            self.beside.append(b"{" + text)

@@ -14,9 +14,9 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Raw
 
+from .json_losses import BLANK, Losses
 from .loose import JUNK, struct_of
 
-BLANK = b" \t\r\n"
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
@@ -41,19 +41,17 @@ class Run(NamedTuple, Generic[Event]):
 
 
 class Pieces(Generic[Event]):
-    """Decodes runs of events of that type and counts what it cannot read."""
+    """Decodes runs of events of that type, and counts what it cannot read among the losses."""
 
-    def __init__(self, kind: type[Event]) -> None:
-        self.unread = 0  # events, or what is left of them
-        self.unread_bytes = 0
-        self.mended = 0  # events, and objects beside them, whose text had to be mended
+    def __init__(self, kind: type[Event], losses: Losses) -> None:
+        self.losses = losses
         self._many: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         self._one: Callable[[bytes | Raw], Event] = msgspec.json.Decoder(kind).decode
         self._loose: Callable[[bytes | Raw], Event] = partial(struct_of, kind)
 
     def lose(self, text: bytes | Raw) -> None:
-        self.unread += 1
-        self.unread_bytes += len(bytes(text))
+        self.losses.unread += 1
+        self.losses.unread_bytes += len(bytes(text))
 
     def attempt(self, text: bytes | memoryview) -> list[Event] | None:
         """The events of a text between two brackets of a list, or None where it is no valid one."""
@@ -65,7 +63,7 @@ class Pieces(Generic[Event]):
 
     def _each(self, text: bytes) -> list[Event] | None:
         """The events of a list, some of odd types; None where it is no valid list, or not all of them are events."""
-        before = self.mended
+        before = self.losses.mended
         try:
             parts = list(map(bytes, _undecoded(text)))
         except JUNK:
@@ -76,7 +74,7 @@ class Pieces(Generic[Event]):
         events = [one for one in found if one is not None]
         if len(events) == len(found):
             return events
-        self.mended = before
+        self.losses.mended = before
         return None
 
     def run(self, text: bytes | memoryview, final: bool = False) -> Run[Event]:
@@ -101,7 +99,7 @@ class Pieces(Generic[Event]):
 
     def _joined(self, text: bytes, spans: list[tuple[int, int]], index: int) -> tuple[Event | None, int]:
         """The event that begins with a piece, and the piece after it; past the end where the text ends within it."""
-        begin, joined = spans[index][0], _JOINED if self.unread < _MANY else 1
+        begin, joined = spans[index][0], _JOINED if self.losses.unread < _MANY else 1
         for last in range(index, min(index + joined, len(spans))):
             piece = text[begin : spans[last][1]]
             event = self._event(piece)
@@ -148,7 +146,7 @@ class Pieces(Generic[Event]):
                 event = read(text)
             except JUNK:
                 continue
-            self.mended += text != piece
+            self.losses.mended += text != piece
             return event
         return None
 

@@ -43,10 +43,10 @@ def read(path: Path, progress: Progress | None = None, python: bool = False) -> 
             f"{path.name}: its events are of another tool, in categories such as {rows.some_unknown()}; right would be"
             " those of torch.profiler, such as kernel and cpu_op"
         )
-    host = Host(beside.metadata)
+    host = Host(beside.texts)
     base_ns = host.base_ns if host.base_ns + builder.latest_ns() <= LATEST_NS else 0
     events = builder.events(base_ns)
-    cautions = [*_damage(beside), *host.cautions(base_ns), *_left_out(rows, lost, builder.duplicates)]
+    cautions = [*_damage(beside, host), *host.cautions(base_ns), *_left_out(rows, lost, builder.duplicates)]
     return [
         Trace(
             source=named(path), format=FORMAT, events=events, rank=host.rank, world_size=host.world_size,
@@ -72,7 +72,7 @@ def _rows(given: Iterable[Run | Beside], python: bool) -> tuple[Rows, Beside]:
     raise AssertionError("runs end with what is known beside them")
 
 
-def _damage(beside: Beside) -> list[Caution]:
+def _damage(beside: Beside, host: Host) -> list[Caution]:
     """What is wrong with the text of the file."""
     found = []
     if beside.cut:
@@ -82,10 +82,10 @@ def _damage(beside: Beside) -> list[Caution]:
     if beside.unread:
         share = beside.unread_bytes / max(beside.total_bytes, 1)
         found.append(Caution(text="events cannot be read; the share is of the file", count=beside.unread, share=share))
-    if beside.mended:
+    if mended := beside.mended + host.mended:
         text = "events, or what stands beside them, had odd characters or values, which were replaced"
-        found.append(Caution(text=text, count=beside.mended))
-    if beside.lost_metadata:
+        found.append(Caution(text=text, count=mended))
+    if host.is_lost:
         found.append(Caution(text="what stands beside the events cannot be read: no devices, ranks or base time"))
     return found
 

@@ -16,12 +16,13 @@ from msgspec import Raw
 
 from .decimals import scaled
 from .events import Column
-from .kineto_args import NOTHING, Args, Value
-from .kineto_columns import IS_RAW, MISSING, OF_EVENT, PLACES, Columns, renumbered
-from .kineto_events import HALVES, Event
+from .kineto_columns import PLACES, Columns, renumbered
+from .kineto_events import NOTHING, Args, Event, Value
+from .kineto_fields import FIELDS, HALVES, OF_EVENT
 from .kineto_kinds import Kinds
 from .loose import number
 
+_OWN = {one.name for one in OF_EVENT}
 _FEW = 2**12  # numbers: there is room for all that may be
 _read: Callable[[bytes], Value] = msgspec.json.Decoder(Value).decode
 _events: Callable[[Any], list[Event]] = msgspec.json.Decoder(list[Event]).decode
@@ -55,13 +56,13 @@ class Decoded:
 
     def values(self, name: str) -> list[Any]:
         """What each event has in a field of its own or of its arguments."""
-        return list(map(attrgetter(name), self.events if name in OF_EVENT else self._args))
+        return list(map(attrgetter(name), self.events if name in _OWN else self._args))
 
     def has(self, name: str) -> Column:
         """Whether each event has something in a field."""
-        missing = MISSING[name]
-        if missing is NOTHING:
+        if FIELDS[name].is_raw:
             return np.array([value is not NOTHING for value in self.values(name)], dtype=bool)
+        missing = FIELDS[name].missing
         return np.array([value != missing for value in self.values(name)], dtype=bool)
 
     def scaled(self, name: str) -> Column:
@@ -78,7 +79,7 @@ class Decoded:
         Undecoded values are bytes, of what is not there none.
         """
         values = self.values(name)
-        if IS_RAW[name]:
+        if FIELDS[name].is_raw:
             values = _undecoded(values)
         return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
 
@@ -130,9 +131,9 @@ class Scanned:
     def has(self, name: str) -> Column:
         numbers = self._numbers(name)
         if numbers is not None:
-            is_there: Column = numbers != MISSING[name]
+            is_there: Column = numbers != FIELDS[name].missing
             return is_there
-        missing = b"" if IS_RAW[name] else MISSING[name]
+        missing = FIELDS[name].missing
         found, of = self._alike(name)
         return np.array([value != missing for value in found], dtype=bool)[of]
 
@@ -167,7 +168,7 @@ class Scanned:
         """The different values of a field, as they come, and which of them each event has."""
         column = self.columns.of[name]
         if column is None or not len(self):
-            return [b"" if IS_RAW[name] else MISSING[name]], np.zeros(len(self), dtype=np.int32)
+            return [FIELDS[name].missing], np.zeros(len(self), dtype=np.int32)
         values = self._values.get(name)
         if values is None:
             self._values[name] = values = self._decoded(name, column[1])
@@ -179,9 +180,9 @@ class Scanned:
 
     def _decoded(self, name: str, values: Sequence[bytes]) -> list[Any]:
         """What stands for values: bytes of those that stay undecoded, of what is not there none."""
-        if IS_RAW[name]:
+        if FIELDS[name].is_raw:
             return list(values)
-        known, missing = self.known, MISSING[name]
+        known, missing = self.known, FIELDS[name].missing
         return [known[value] if value else missing for value in values]
 
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from .decimals import NONE, scaled
 from .events import Column, Kind
-from .kineto_args import NO_ARGS
 from .kineto_batches import Decoded
 from .kineto_columns import PLACES
-from .kineto_events import Event
+from .kineto_events import NO_ARGS, Event
 from .kineto_kinds import CATEGORIES
 from .kineto_rows import Rows
 

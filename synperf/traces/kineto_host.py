@@ -5,13 +5,15 @@ Metadata may hold host names, paths and credentials: only the fields that are na
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from .events import Caution, Device
-from .loose import JUNK, number
+from .json_pieces import mended
+from .loose import JUNK, json_object, number
 
 _VERSIONS = (
     "cupti_version", "cuda_runtime_version", "cuda_driver_version", "roctracer_version", "rocprofiler-sdk_version",
@@ -24,10 +26,14 @@ _DROPPED = "Out-of-range"
 
 
 class Host:
-    """The metadata of one file."""
+    """The metadata of one file, of the objects that stand beside its events."""
 
-    def __init__(self, metadata: Mapping[str, bytes]) -> None:
-        self._metadata = metadata
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        self._metadata: dict[str, Raw] = {}
+        self.mended = 0  # objects
+        self.is_lost = False
+        for text in texts:
+            self._add(text)
         self._unread: dict[str, None] = {}
         distributed = _mapping(self._value("distributedInfo"))
         self.rank = _count(distributed.get("rank"))
@@ -49,6 +55,17 @@ class Host:
         if self._unread:
             found.append(Caution(text=f"fields beside the events cannot be read: {', '.join(self._unread)}"))
         return found
+
+    def _add(self, text: bytes) -> None:
+        """Adds the fields of an object."""
+        for one in (text, mended(text)):
+            try:
+                self._metadata |= json_object(one)
+            except JUNK:
+                continue
+            self.mended += one is not text
+            return
+        self.is_lost = True
 
     def _value(self, *names: str) -> Any:
         for name in names:

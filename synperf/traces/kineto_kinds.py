@@ -6,7 +6,7 @@ Source: "Trace Event Format", Google, 2016; the writers of pytorch/kineto.
 from __future__ import annotations
 
 from .events import Kind
-from .kineto_events import HALVES
+from .kineto_fields import HALVES
 
 CATEGORIES = {
     "kernel": Kind.KERNEL,

@@ -7,23 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .json_events import JsonEvents
-from .kineto_columns import Columns, columns
-from .kineto_events import Event
+from .json_losses import Losses
+from .kineto_columns import Columns, ColumnsReader, is_compiled
 from .sources import Progress, Source
 
-Run = list[Event] | Columns
+if TYPE_CHECKING:
+    from .json_pieces import Pieces
+    from .kineto_events import Event
+
+ROWS = 2**14  # of columns are a run: more take more memory, and fewer more time
+CHUNK = 2**18  # bytes, for which the nearest cache of a core has room
 _OBJECT = (b'"traceEvents"', b'"deviceProperties"', b'"distributedInfo"', b'"computeProperties"')
 _EVENT = (b'"ph"', b'"ts"', b'"cat"')
+Run: TypeAlias = "list[Event] | Columns"
 
 
 class Beside(NamedTuple):
     """What is known of a file once its events are read; counts are of events."""
 
-    metadata: dict[str, bytes]  # JSON
-    lost_metadata: bool
+    texts: list[bytes]  # objects of JSON
     is_whole: bool  # the list of events is closed, or need not be
     cut: str  # how the file is damaged
     unread: int
@@ -46,16 +51,23 @@ def runs(path: Path, progress: Progress | None = None) -> Iterator[Run | Beside]
     Raises:
         FileFormatError: there is no list of events.
     """
-    stream = JsonEvents(Source(path, progress), Event, columns)
+    source = Source(path, progress)
+    stream = JsonEvents(source, _pieces, ColumnsReader(ROWS) if is_compiled else None, CHUNK)
     yield from stream.batches()
-    pieces = stream.pieces
+    losses = stream.losses
     yield Beside(
-        metadata={key: bytes(value) for key, value in stream.metadata.items()},
-        lost_metadata=stream.lost_metadata,
+        texts=stream.beside,
         is_whole=stream.closed or stream.is_list,
-        cut=stream.source.cut,
-        unread=pieces.unread,
-        unread_bytes=pieces.unread_bytes,
+        cut=source.cut,
+        unread=losses.unread,
+        unread_bytes=losses.unread_bytes,
         total_bytes=stream.total_bytes,
-        mended=pieces.mended,
+        mended=losses.mended,
     )
+
+
+def _pieces(losses: Losses) -> Pieces[Event]:
+    from .json_pieces import Pieces  # of most files no event is decoded
+    from .kineto_events import Event
+
+    return Pieces(Event, losses)

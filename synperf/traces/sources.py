@@ -6,7 +6,6 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
@@ -44,11 +43,11 @@ class Source:
         with self._opened() as file:
             return b"".join(_until(HEAD, self._pieces(file, HEAD)))
 
-    def chunks(self) -> Iterator[bytes]:
-        """All bytes, unpacked."""
+    def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
+        """All bytes, unpacked, about so many at once."""
         with self._opened() as file:
-            pieces = self._pieces(file, CHUNK)
-            for chunk in _ahead(partial(self._chunk, pieces)):
+            pieces = self._pieces(file, size)
+            for chunk in _ahead(lambda: b"".join(_until(size, pieces))):
                 self._tell(file)
                 yield chunk
 
@@ -56,9 +55,6 @@ class Source:
     def _opened(self) -> Iterator[BufferedReader]:
         with self.path.open("rb") as file:
             yield file
-
-    def _chunk(self, pieces: Iterator[bytes]) -> bytes:
-        return b"".join(_until(CHUNK, pieces))
 
     def _tell(self, file: BufferedReader) -> None:
         if self.progress is not None:

@@ -1,25 +1,34 @@
-/* What stands in a run of JSON objects, as columns: whole numbers, decimals, and texts of which each is kept once.
+/* What stands in runs of JSON objects, as columns: whole numbers, decimals, and texts of which each is kept once.
 
-   scan(text, outer, inner, types, missing, digits, args): of a text of objects with commas between them, the values of
-   some keys. `outer` and `inner` are tuples of keys, of an object and of the object under its key `args`; `types` has a
-   letter for each of them: w a whole number, d a decimal, s a string, v a string, null or a number of up to LONGEST
-   letters without an exponent, r anything. A number may be a string or null too. Of a key that is there twice the last
-   one counts. None where the text is not strictly that: bad JSON, another type, an escape in a key, nesting beyond
-   DEEPEST; such a text is for a reader that mends.
+   Scanner(outer, inner, types, missing, digits, args): collects the values of some keys. `outer` and `inner` are tuples
+   of keys, of an object and of the object under its key `args`; `types` has a letter for each of them: w a whole number,
+   d a decimal, s a string, v a string, null or a number of up to LONGEST letters without an exponent, r anything. A
+   number may be a string or null too. Of a key that is there twice the last one counts.
 
-   Else (rows, whether there may be bytes above 127, columns), where columns has for each key one of
+   add(text): adds the objects of a text, which have commas between them. False, and nothing is added, where the text is
+   not strictly that: bad JSON or UTF-8, another type, an escape in a key, nesting beyond DEEPEST; such a text is for a
+   reader that mends.
+
+   rows: how many objects were added since `taken`.
+
+   taken(): (rows, columns) of all that was added since the last time; columns has for each key one of
      None: no object has it;
      int64 of each row: of a w whose values are all plain whole numbers, up to 18 digits, and that of `missing` (an
        int64 for each key) where there is none; of a d whose values are all plain decimals, quoted or not, times
        10**digits, rounded to whole, a half away from zero, and the least int64 where there is none;
      (int32 of each row, bytes of each value): of all others which value it is, by the order in which values come;
-       values are alike where their bytes are, and where there is none it is no bytes.
+       values are alike where their bytes are, and where there is none it is no bytes. Numbers of texts before the one
+       that made them such a column have the bytes that are usual for their value.
+
+   values(key): the bytes of each value of the key at that place so far, where it is such a column; else none.
 
    renumbered(codes, values): int32 codes below `values` as they come: (int32 of each row, which code each new one is). */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <structmember.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,12 +52,25 @@ typedef struct {
     int outer, count;
 } Keys;
 
+/* Different texts, in the order in which they come. */
 typedef struct {
-    int32_t *places; /* where each value begins, -1 where there is none, and how many bytes it has */
-    size_t filled, room; /* rows */
-    int64_t *numbers;    /* of each row, where all are plain */
-    int32_t *codes, *first; /* where not: the value of each row, and the first row of each value */
-    Py_ssize_t values;
+    char *bytes; /* one behind the other */
+    size_t *ends; /* of each, in these */
+    uint64_t *hashes;
+    int32_t *slots; /* the code of the value there, or -1 */
+    size_t count, room, size, bytes_room; /* values, and for how many there is room; slots, a power of 2; bytes */
+} Values;
+
+enum { NONE, NUMBERS, CODES }; /* kinds of columns */
+
+typedef struct {
+    int32_t *places; /* of the text: where each value begins, -1 where there is none, and how many bytes it has */
+    size_t filled, room; /* rows of the text */
+    int kind;
+    int64_t *numbers; /* of all rows, as are the codes */
+    int32_t *codes;
+    size_t numbers_room, codes_room;
+    Values values;
 } Found;
 
 typedef struct {
@@ -60,8 +82,8 @@ typedef struct {
     Bytes begin, at, end;
     Found found[MOST_KEYS];
     Guess guesses[2][GUESSES]; /* the keys of the last object, one after the other: the next one mostly has the same */
-    size_t rows;
-    uint64_t high; /* all bytes, or-ed */
+    size_t rows, before; /* of the text, and of those before it */
+    uint64_t high; /* all bytes of the text, or-ed */
     int is_full;   /* there was no memory */
 } Scan;
 
@@ -196,12 +218,20 @@ static int find(const Keys *keys, int inner, Bytes text, int length) {
     return found;
 }
 
-/* Makes room for that many rows. */
-static int grow(Scan *scan, Found *found, size_t room) {
-    int32_t *more = realloc(found->places, room * 2 * sizeof(int32_t));
+/* Room for that many of them, or more; NULL where there is no memory, and what there was stays. */
+static void *roomy(void *now, size_t *room, size_t count, size_t width) {
+    if (count <= *room) return now;
+    size_t more = count + count / 2 + 512;
+    void *made = more > SIZE_MAX / width ? NULL : realloc(now, more * width);
+    if (made) *room = more;
+    return made;
+}
+
+/* Makes room for that many rows of the text. */
+static int grow(Scan *scan, Found *found, size_t rows) {
+    int32_t *more = roomy(found->places, &found->room, rows, 2 * sizeof(int32_t));
     if (!more) return scan->is_full = 1, 0;
     found->places = more;
-    found->room = room;
     return 1;
 }
 
@@ -215,7 +245,7 @@ static void blank(Found *found, size_t rows) {
 static int note(Scan *scan, int key, Bytes begin) {
     Found *found = &scan->found[key];
     size_t row = scan->rows;
-    if (row >= found->room && !grow(scan, found, row + row / 2 + 512)) return 0;
+    if (row >= found->room && !grow(scan, found, row + 1)) return 0;
     if (row >= found->filled) blank(found, row);
     found->places[2 * row] = (int32_t)(begin - scan->begin);
     found->places[2 * row + 1] = (int32_t)(scan->at - begin);
@@ -367,24 +397,19 @@ static int is_scaled(Bytes at, Bytes end, int digits, int64_t *number) {
     return 1;
 }
 
-/* The numbers of all rows; 0 where one of them is not plain, or there is no memory. */
-static int numbers(Scan *scan, const Key *key, Found *found, int digits) {
-    if (!(found->numbers = malloc(scan->rows * sizeof(int64_t)))) return scan->is_full = 1, 0;
-    int plain = 1;
-    for (size_t row = 0; plain && row < scan->rows; row++) {
+/* Whether the values of the text are all plain numbers, which are behind those of the rows before. */
+static int numbers(const Scan *scan, const Key *key, Found *found, int digits) {
+    int64_t *number = found->numbers + scan->before;
+    int64_t none = key->type == 'd' ? INT64_MIN : key->missing;
+    for (size_t row = 0; row < scan->rows; row++, number++) {
         int32_t begin = found->places[2 * row];
-        if (begin < 0) {
-            found->numbers[row] = key->type == 'd' ? INT64_MIN : key->missing;
-            continue;
-        }
         Bytes at = scan->begin + begin, end = at + found->places[2 * row + 1];
-        plain = key->type == 'd' ? is_scaled(at, end, digits, &found->numbers[row])
-                                 : is_whole(at, end, &found->numbers[row]);
+        if (begin < 0)
+            *number = none;
+        else if (!(key->type == 'd' ? is_scaled(at, end, digits, number) : is_whole(at, end, number)))
+            return 0;
     }
-    if (plain) return 1;
-    free(found->numbers);
-    found->numbers = NULL;
-    return 0;
+    return 1;
 }
 
 static uint64_t mixed(Bytes at, int32_t length) {
@@ -400,144 +425,326 @@ static uint64_t mixed(Bytes at, int32_t length) {
     return found ^ (found >> 32);
 }
 
-/* The code of each row's value, and the first row of each; 0 where there is no memory. */
-static int alike(Scan *scan, Found *found) {
-    size_t size = 64;
-    while (size < 2 * scan->rows) size *= 2;
-    int32_t *slots = malloc(size * sizeof(int32_t)); /* the code of the value there, or -1 */
-    uint64_t *hashes = malloc(scan->rows * sizeof(uint64_t));
-    found->codes = malloc(scan->rows * sizeof(int32_t));
-    found->first = malloc(scan->rows * sizeof(int32_t));
-    int right = slots && hashes && found->codes && found->first;
-    if (right) memset(slots, -1, size * sizeof(int32_t));
-    Bytes last = scan->begin;
-    int32_t last_length = 0, *code = found->codes, *first = found->first;
-    for (size_t row = 0; right && row < scan->rows; row++) {
-        int32_t begin = found->places[2 * row], length = begin < 0 ? 0 : found->places[2 * row + 1];
-        Bytes at = begin < 0 ? scan->begin : scan->begin + begin;
-        if (row && length == last_length && same(at, last, length)) { /* as of most columns */
-            code[row] = code[row - 1];
-            continue;
-        }
-        last = at;
-        last_length = length;
-        uint64_t hash = mixed(at, length);
-        size_t slot = hash & (size - 1);
-        for (; slots[slot] >= 0; slot = (slot + 1) & (size - 1)) {
-            int32_t other = first[slots[slot]], other_begin = found->places[2 * other];
-            int32_t other_length = other_begin < 0 ? 0 : found->places[2 * other + 1];
-            if (hashes[slots[slot]] == hash && other_length == length &&
-                (!length || same(scan->begin + other_begin, at, length)))
-                break;
-        }
-        if (slots[slot] < 0) {
-            slots[slot] = (int32_t)found->values;
-            hashes[found->values] = hash;
-            first[found->values++] = (int32_t)row;
-        }
-        code[row] = slots[slot];
-    }
-    free(slots);
-    free(hashes);
-    if (!right) scan->is_full = 1;
-    return right;
+/* Where a value begins. */
+static size_t begin_of(const Values *values, int32_t code) { return code ? values->ends[code - 1] : 0; }
+
+static int is_value(const Values *values, int32_t code, Bytes at, size_t length) {
+    size_t begin = begin_of(values, code);
+    return values->ends[code] - begin == length && (!length || same((Bytes)values->bytes + begin, at, (int)length));
 }
 
-/* The columns of all keys; 0 where there is no memory. */
-static int columns(Scan *scan, const Keys *keys, int digits) {
-    for (int place = 0; place < keys->count; place++) {
-        const Key *key = &keys->keys[place];
-        Found *found = &scan->found[place];
-        if (!found->filled) continue;
-        if (scan->rows > found->room && !grow(scan, found, scan->rows)) return 0;
-        blank(found, scan->rows);
-        int is_number = (key->type == 'w' || key->type == 'd') && numbers(scan, key, found, digits);
-        if (scan->is_full || (!is_number && !alike(scan, found))) return 0;
+/* Twice as many slots; 0 where there is no memory. */
+static int more_slots(Values *values) {
+    size_t size = values->size ? 2 * values->size : 64;
+    int32_t *slots = malloc(size * sizeof(int32_t));
+    if (!slots) return 0;
+    memset(slots, -1, size * sizeof(int32_t));
+    for (size_t code = 0; code < values->count; code++) {
+        size_t slot = values->hashes[code] & (size - 1);
+        while (slots[slot] >= 0) slot = (slot + 1) & (size - 1);
+        slots[slot] = (int32_t)code;
+    }
+    free(values->slots);
+    values->slots = slots;
+    values->size = size;
+    return 1;
+}
+
+/* The code of a new value; -1 where there is no memory. */
+static int32_t add_value(Values *values, Bytes at, size_t length, uint64_t hash) {
+    if (values->count == values->room) {
+        size_t room = values->room;
+        size_t *ends = roomy(values->ends, &room, room + 1, sizeof(size_t));
+        if (!ends) return -1;
+        values->ends = ends;
+        uint64_t *hashes = realloc(values->hashes, room * sizeof(uint64_t));
+        if (!hashes) return -1;
+        values->hashes = hashes;
+        values->room = room;
+    }
+    size_t begin = values->count ? values->ends[values->count - 1] : 0;
+    char *bytes = roomy(values->bytes, &values->bytes_room, begin + length, 1);
+    if (length && !bytes) return -1;
+    values->bytes = bytes;
+    if (length) memcpy(bytes + begin, at, length);
+    values->ends[values->count] = begin + length;
+    values->hashes[values->count] = hash;
+    return (int32_t)values->count++;
+}
+
+/* The code of a value; -1 where there is no memory. */
+static int32_t code_of(Values *values, Bytes at, size_t length) {
+    if (2 * (values->count + 1) > values->size && !more_slots(values)) return -1;
+    uint64_t hash = mixed(at, (int32_t)length);
+    size_t slot = hash & (values->size - 1);
+    for (int32_t code; (code = values->slots[slot]) >= 0; slot = (slot + 1) & (values->size - 1))
+        if (values->hashes[code] == hash && is_value(values, code, at, length)) return code;
+    return values->slots[slot] = add_value(values, at, length, hash);
+}
+
+/* The codes of rows from `first` on that have no value. */
+static int no_codes(Found *found, size_t first, size_t rows) {
+    int32_t none = rows ? code_of(&found->values, (Bytes)"", 0) : 0;
+    for (size_t row = first; row < first + rows; row++) found->codes[row] = none;
+    return none >= 0;
+}
+
+/* The codes of the values of the text. */
+static int codes(const Scan *scan, Found *found) {
+    int32_t *code = found->codes + scan->before, last = -1;
+    for (size_t row = 0; row < scan->rows; row++, code++) {
+        int32_t begin = found->places[2 * row], length = begin < 0 ? 0 : found->places[2 * row + 1];
+        Bytes at = begin < 0 ? scan->begin : scan->begin + begin;
+        if (last < 0 || !is_value(&found->values, last, at, (size_t)length)) /* as of most columns */
+            last = code_of(&found->values, at, (size_t)length);
+        if ((*code = last) < 0) return 0;
     }
     return 1;
 }
 
-/* What of the columns Python has. */
+/* The usual text of a number; that of a decimal has all its digits. */
+static int text_of(char *text, size_t room, int64_t number, const Key *key, int digits) {
+    if (key->type != 'd') return snprintf(text, room, "%lld", (long long)number);
+    uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number, unit = 1;
+    for (int digit = 0; digit < digits; digit++) unit *= 10;
+    const char *sign = number < 0 ? "-" : "";
+    if (!digits) return snprintf(text, room, "%s%llu", sign, (unsigned long long)size);
+    return snprintf(text, room, "%s%llu.%0*llu", sign, (unsigned long long)(size / unit), digits,
+                    (unsigned long long)(size % unit));
+}
+
+/* Makes codes of the numbers of the rows before. */
+static int coded(const Scan *scan, const Key *key, Found *found, int digits) {
+    int64_t none = key->type == 'd' ? INT64_MIN : key->missing;
+    for (size_t row = 0; row < scan->before; row++) {
+        char text[48];
+        int64_t number = found->numbers[row];
+        int length = number == none ? 0 : text_of(text, sizeof text, number, key, digits);
+        if ((found->codes[row] = code_of(&found->values, (Bytes)text, (size_t)length)) < 0) return 0;
+    }
+    return 1;
+}
+
+/* Adds the values of the text to the column of a key; 0 where there is no memory. */
+static int add_column(const Scan *scan, const Key *key, Found *found, int digits) {
+    size_t all = scan->before + scan->rows;
+    int was = found->kind;
+    if (was == NONE && !found->filled) return 1;
+    if (was != CODES && (key->type == 'w' || key->type == 'd')) {
+        int64_t *more = roomy(found->numbers, &found->numbers_room, all, sizeof(int64_t));
+        if (!more) return 0;
+        found->numbers = more;
+        for (size_t row = 0; was == NONE && row < scan->before; row++)
+            more[row] = key->type == 'd' ? INT64_MIN : key->missing;
+        found->kind = NUMBERS;
+        if (numbers(scan, key, found, digits)) return 1;
+    }
+    int32_t *more = roomy(found->codes, &found->codes_room, all, sizeof(int32_t));
+    if (!more) return 0;
+    found->codes = more;
+    found->kind = CODES;
+    if (was == NUMBERS && !coded(scan, key, found, digits)) return 0;
+    if (was == NONE && !no_codes(found, 0, scan->before)) return 0;
+    return codes(scan, found);
+}
+
+/* Adds the values of the text to all columns; 0 where there is no memory. */
+static int add_columns(Scan *scan, const Keys *keys, int digits) {
+    for (int place = 0; place < keys->count; place++) {
+        Found *found = &scan->found[place];
+        if (found->kind != NONE || found->filled) {
+            if (!grow(scan, found, scan->rows)) return 0;
+            blank(found, scan->rows);
+        }
+        if (!add_column(scan, &keys->keys[place], found, digits)) return scan->is_full = 1, 0;
+    }
+    scan->before += scan->rows;
+    return 1;
+}
+
+/* Forgets all rows, and keeps the room that they had. */
+static void empty(Scan *scan, const Keys *keys) {
+    for (int place = 0; place < keys->count; place++) {
+        Values *values = &scan->found[place].values;
+        scan->found[place].kind = NONE;
+        if (values->count) memset(values->slots, -1, values->size * sizeof(int32_t));
+        values->count = 0;
+    }
+    scan->before = 0;
+}
+
+/* ---- what of it Python has ---- */
+
+typedef struct {
+    PyObject_HEAD
+    Scan scan;
+    Keys keys;
+    Key args;
+    int digits;
+    PyObject *kept[3]; /* outer, inner and args, whose bytes the keys are */
+    Py_ssize_t rows;
+    int is_busy; /* in another thread */
+} Scanner;
 
 static PyObject *copy_of(const void *from, size_t rows, size_t width) {
     return PyBytes_FromStringAndSize(from, (Py_ssize_t)(rows * width));
 }
 
 /* The bytes of each value. */
-static PyObject *values_of(const Scan *scan, const Found *found) {
-    PyObject *made = PyTuple_New(found->values);
-    for (Py_ssize_t value = 0; made && value < found->values; value++) {
-        const int32_t *place = &found->places[2 * found->first[value]];
-        const char *at = (const char *)scan->begin + (place[0] < 0 ? 0 : place[0]);
-        PyObject *one = PyBytes_FromStringAndSize(at, place[0] < 0 ? 0 : place[1]);
-        if (!one || PyTuple_SetItem(made, value, one) < 0) Py_CLEAR(made);
+static PyObject *values_of(const Values *values) {
+    PyObject *made = PyTuple_New((Py_ssize_t)values->count);
+    for (int32_t code = 0; made && code < (int32_t)values->count; code++) {
+        size_t begin = begin_of(values, code), length = values->ends[code] - begin;
+        PyObject *one = copy_of(length ? values->bytes + begin : "", length, 1);
+        if (!one || PyTuple_SetItem(made, code, one) < 0) Py_CLEAR(made);
     }
     return made;
 }
 
-static PyObject *column_of(const Scan *scan, const Found *found) {
-    if (!found->filled) return Py_NewRef(Py_None);
-    if (found->numbers) return copy_of(found->numbers, scan->rows, sizeof(int64_t));
-    PyObject *codes = copy_of(found->codes, scan->rows, sizeof(int32_t));
-    PyObject *values = codes ? values_of(scan, found) : NULL;
+static PyObject *column_of(const Found *found, size_t rows) {
+    if (found->kind == NONE) return Py_NewRef(Py_None);
+    if (found->kind == NUMBERS) return copy_of(found->numbers, rows, sizeof(int64_t));
+    PyObject *codes = copy_of(found->codes, rows, sizeof(int32_t));
+    PyObject *values = codes ? values_of(&found->values) : NULL;
     return values ? Py_BuildValue("NN", codes, values) : (Py_XDECREF(codes), NULL);
 }
 
-static PyObject *tuple_of(const Scan *scan, const Keys *keys) {
-    PyObject *made = PyTuple_New(keys->count);
-    for (int key = 0; made && key < keys->count; key++) {
-        PyObject *one = column_of(scan, &scan->found[key]);
+/* Whether no other thread is in it; else an error is set. */
+static int is_free(Scanner *self) {
+    if (self->is_busy) PyErr_SetString(PyExc_RuntimeError, "scanner: another thread uses it");
+    return !self->is_busy;
+}
+
+static PyObject *taken(Scanner *self, PyObject *none) {
+    if (!is_free(self)) return NULL;
+    PyObject *made = PyTuple_New(self->keys.count);
+    for (int key = 0; made && key < self->keys.count; key++) {
+        PyObject *one = column_of(&self->scan.found[key], self->scan.before);
         if (!one || PyTuple_SetItem(made, key, one) < 0) Py_CLEAR(made);
     }
-    return made;
+    if (!made) return NULL;
+    Py_ssize_t rows = self->rows;
+    empty(&self->scan, &self->keys);
+    self->rows = 0;
+    return Py_BuildValue("nN", rows, made);
 }
 
-static void release(Scan *scan, const Keys *keys) {
-    for (int key = 0; key < keys->count; key++) {
-        Found *found = &scan->found[key];
-        free(found->places), free(found->numbers), free(found->codes), free(found->first);
+static PyObject *values(Scanner *self, PyObject *given) {
+    Py_ssize_t key = PyLong_AsSsize_t(given);
+    if (PyErr_Occurred() || !is_free(self)) return NULL;
+    if (key < 0 || key >= self->keys.count) return PyErr_SetString(PyExc_IndexError, "key: there is none"), NULL;
+    const Found *found = &self->scan.found[key];
+    return found->kind == CODES ? values_of(&found->values) : PyTuple_New(0);
+}
+
+static int is_text(const Scan *scan) {
+    if (!(scan->high & EACH(128))) return 1;
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)scan->begin, scan->end - scan->begin, NULL);
+    if (!text) PyErr_Clear();
+    Py_XDECREF(text);
+    return text != NULL;
+}
+
+static PyObject *add(Scanner *self, PyObject *given) {
+    Py_buffer text;
+    Scan *scan = &self->scan;
+    if (!is_free(self) || PyObject_GetBuffer(given, &text, PyBUF_SIMPLE) < 0) return NULL;
+    if (text.len > INT32_MAX || self->rows > INT32_MAX - text.len) {
+        PyBuffer_Release(&text);
+        return PyErr_SetString(PyExc_ValueError, "text: 2 GiB or more since it was taken"), NULL;
     }
+    scan->begin = scan->at = text.buf;
+    scan->end = scan->begin + text.len;
+    scan->rows = 0;
+    scan->high = 0;
+    scan->is_full = 0;
+    memset(scan->guesses, 0, sizeof scan->guesses); /* they are in the text before */
+    for (int key = 0; key < self->keys.count; key++) scan->found[key].filled = 0;
+    int right;
+    self->is_busy = 1;
+    Py_BEGIN_ALLOW_THREADS
+    right = rows(scan, &self->keys, &self->args);
+    Py_END_ALLOW_THREADS
+    if (right && (right = is_text(scan))) {
+        Py_BEGIN_ALLOW_THREADS
+        right = add_columns(scan, &self->keys, self->digits);
+        Py_END_ALLOW_THREADS
+    }
+    self->is_busy = 0;
+    PyBuffer_Release(&text);
+    if (scan->is_full) empty(scan, &self->keys);
+    self->rows = (Py_ssize_t)scan->before;
+    return scan->is_full ? PyErr_NoMemory() : PyBool_FromLong(right);
 }
 
-static PyObject *scan(PyObject *self, PyObject *given) {
-    Py_buffer text, missing;
-    PyObject *outer, *inner, *result = NULL;
+static PyObject *made(PyTypeObject *type, PyObject *given, PyObject *named) {
+    PyObject *outer, *inner, *args;
+    Py_buffer missing;
     const char *types;
     int digits;
-    Key args = {0};
-    Py_ssize_t args_length, type_count;
-    if (!PyArg_ParseTuple(given, "y*O!O!y#y*iy#", &text, &PyTuple_Type, &outer, &PyTuple_Type, &inner, &types, &type_count,
-                          &missing, &digits, &args.text, &args_length))
+    Py_ssize_t count;
+    if (!PyArg_ParseTuple(given, "O!O!y#y*iS", &PyTuple_Type, &outer, &PyTuple_Type, &inner, &types, &count, &missing,
+                          &digits, &args))
         return NULL;
-    Keys keys;
-    keys.outer = keys.count = 0;
-    memset(keys.heads, -1, sizeof keys.heads);
-    args.length = (int)args_length;
-    Scan found;
-    memset(&found, 0, sizeof found);
-    found.begin = found.at = text.buf;
-    found.end = found.begin + text.len;
-    if (text.len > INT32_MAX || PyTuple_Size(outer) + PyTuple_Size(inner) != type_count ||
-        missing.len != type_count * (Py_ssize_t)sizeof(int64_t)) {
-        PyErr_SetString(PyExc_ValueError, "text: over 2 GiB, or types or missing are not one for each key");
-    } else if (add_keys(&keys, outer, 0, types, missing.buf) && add_keys(&keys, inner, 1, types, missing.buf)) {
-        int right;
-        Py_BEGIN_ALLOW_THREADS
-        right = rows(&found, &keys, &args) && columns(&found, &keys, digits);
-        Py_END_ALLOW_THREADS
-        PyObject *made = right ? tuple_of(&found, &keys) : NULL;
-        if (made)
-            result = Py_BuildValue("nNN", (Py_ssize_t)found.rows, PyBool_FromLong((found.high & EACH(128)) != 0), made);
-        else if (found.is_full)
-            PyErr_NoMemory();
-        else if (!right)
-            result = Py_NewRef(Py_None);
+    Scanner *self = (Scanner *)PyType_GenericAlloc(type, 0);
+    int right = self != NULL;
+    if (right) {
+        PyObject *kept[] = {outer, inner, args};
+        for (int place = 0; place < 3; place++) self->kept[place] = Py_NewRef(kept[place]);
+        memset(self->keys.heads, -1, sizeof self->keys.heads);
+        self->digits = digits;
+        self->args.text = (Bytes)PyBytes_AsString(args);
+        self->args.length = (int)PyBytes_Size(args);
+        right = 0;
+        if (PyTuple_Size(outer) + PyTuple_Size(inner) != count || missing.len != count * (Py_ssize_t)sizeof(int64_t))
+            PyErr_SetString(PyExc_ValueError, "types or missing: they are not one for each key");
+        else if (digits < 0 || digits > DIGITS)
+            PyErr_SetString(PyExc_ValueError, "digits: beyond 0..18");
+        else
+            right = add_keys(&self->keys, outer, 0, types, missing.buf) &&
+                    add_keys(&self->keys, inner, 1, types, missing.buf);
     }
-    release(&found, &keys);
-    PyBuffer_Release(&text);
     PyBuffer_Release(&missing);
-    return result;
+    if (!right) Py_CLEAR(self);
+    return (PyObject *)self;
 }
+
+static void forgotten(Scanner *self) {
+    for (int key = 0; key < self->keys.count; key++) {
+        Found *found = &self->scan.found[key];
+        Values *of = &found->values;
+        free(found->places), free(found->numbers), free(found->codes);
+        free(of->bytes), free(of->ends), free(of->hashes), free(of->slots);
+    }
+    for (int place = 0; place < 3; place++) Py_XDECREF(self->kept[place]);
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    freefunc freed = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    freed(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef scanner_methods[] = {
+    {"add", (PyCFunction)add, METH_O, "add(text): whether it is strictly objects, which then are added."},
+    {"taken", (PyCFunction)taken, METH_NOARGS, "taken(): (rows, columns) of all since the last time."},
+    {"values", (PyCFunction)values, METH_O, "values(key): the bytes of each value so far."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef scanner_members[] = {
+    {"rows", T_PYSSIZET, offsetof(Scanner, rows), READONLY, "Objects since the last time."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot scanner_slots[] = {
+    {Py_tp_new, made},
+    {Py_tp_dealloc, forgotten},
+    {Py_tp_methods, scanner_methods},
+    {Py_tp_members, scanner_members},
+    {Py_tp_doc, "Scanner(outer, inner, types, missing, digits, args): collects the values of keys."},
+    {0, NULL},
+};
+
+static PyType_Spec scanner = {"synperf.traces._tokens.Scanner", sizeof(Scanner), 0, Py_TPFLAGS_DEFAULT, scanner_slots};
 
 static PyObject *renumbered(PyObject *self, PyObject *given) {
     Py_buffer codes;
@@ -576,11 +783,22 @@ static PyObject *renumbered(PyObject *self, PyObject *given) {
 }
 
 static PyMethodDef methods[] = {
-    {"scan", scan, METH_VARARGS, "scan(text, outer, inner, types, missing, digits, args): (rows, has_high, columns), or None."},
     {"renumbered", renumbered, METH_VARARGS, "renumbered(codes, values): (int32 of each row, int32 of each new code)."},
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_tokens", "Columns of what stands in JSON.", 0, methods};
+static int fill(PyObject *module) {
+    PyObject *type = PyType_FromModuleAndSpec(module, &scanner, NULL);
+    int right = type && PyModule_AddType(module, (PyTypeObject *)type) == 0;
+    Py_XDECREF(type);
+    return right ? 0 : -1;
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0, NULL}};
+
+static struct PyModuleDef module = {
+    .m_base = PyModuleDef_HEAD_INIT, .m_name = "_tokens", .m_doc = "Columns of what stands in JSON.",
+    .m_methods = methods, .m_slots = slots,
+};
 
 PyMODINIT_FUNC PyInit__tokens(void) { return PyModuleDef_Init(&module); }

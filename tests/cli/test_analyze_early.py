@@ -51,9 +51,9 @@ def text(
 
 
 FILES = {
-    "strict": (text(), 4),
-    "packed": (gzip.compress(text(), 0), 4),
-    "begins and ends": (text('{"ph": "B", "cat": "cpu_op", "name": "x", "ts": 1, "pid": 1, "tid": 7}'), 4),
+    "strict": (text(), 3),
+    "packed": (gzip.compress(text(), 0), 3),
+    "begins and ends": (text('{"ph": "B", "cat": "cpu_op", "name": "x", "ts": 1, "pid": 1, "tid": 7}'), 3),
     "damage late": (text('{"ph": "X", "cat": "kernel", "name": NaN, "ts": 1, "dur": 1}'), 2),
     "an escape": (text('{"ph": "X", "cat": "cpu_op", "name": "\\\\u00e9", "ts": 1, "dur": 2}'), 2),
     "no end": (text(tail=""), 2),

@@ -1,4 +1,4 @@
-"""What compiled code finds in a trace is what decoded objects say, to the order of rows and texts."""
+"""What compiled code finds in a trace is what decoded objects say, to the order of rows."""
 
 import gzip
 import json
@@ -8,7 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from synperf.traces import kineto, kineto_columns, kineto_stream, sources
+from synperf.traces import kineto, kineto_columns, kineto_stream
+from synperf.traces.events import Events
 from tests.analysis.references import KINETO, path
 
 pytestmark = pytest.mark.skipif(not kineto_columns.is_compiled, reason="the compiled part was not built")
@@ -28,9 +29,9 @@ def event(number):
     }  # fmt: skip
 
 
-@pytest.fixture
-def both(tmp_path, monkeypatch):
-    """What both give of a file of such events, and how many runs of events were not decoded."""
+@pytest.fixture(params=[1, 100], ids=["runs of a text", "runs of many"])
+def both(request, tmp_path, monkeypatch):
+    """What both give of a file of such events, and how many texts of it were not decoded."""
 
     def asked(events, tail='],"deviceProperties":[{"id":0,"name":"A100"}],"traceName":"x"}'):
         path = tmp_path / "trace.json.gz"
@@ -40,31 +41,47 @@ def both(tmp_path, monkeypatch):
         )
         return twice(path, monkeypatch)
 
-    monkeypatch.setattr(sources, "CHUNK", 4096)
+    monkeypatch.setattr(kineto_stream, "CHUNK", 4096)
+    monkeypatch.setattr(kineto_stream, "ROWS", request.param)
     return asked
 
 
 def twice(path, monkeypatch):
-    columns, runs = kineto_columns.columns, []
+    taken = []
 
-    def noted(text):
-        runs.append(columns(text))
-        return runs[-1]
+    class Noted(kineto_columns.ColumnsReader):
+        def add(self, text):
+            taken.append(super().add(text))
+            return taken[-1]
 
-    monkeypatch.setattr(kineto_stream, "columns", noted)
+    monkeypatch.setattr(kineto_stream, "ColumnsReader", Noted)
     (one,) = kineto.read(path)
-    monkeypatch.setattr(kineto_stream, "columns", lambda _: None)
+    monkeypatch.setattr(kineto_stream, "is_compiled", False)
     (other,) = kineto.read(path)
-    return one, other, sum(run is not None for run in runs)
+    return one, other, sum(taken)
 
 
-def assert_same(one, other, where=""):
+def told(names, column):
+    """Texts in the place of their numbers, from 0 up, or from -2 down where there are others too."""
+    if column.dtype == np.int32:
+        return np.array(names)[column]
+    return np.array([f"text {names[-2 - one]}" if -2 - len(names) < one < -1 else str(one) for one in column.tolist()])
+
+
+def assert_same(one, other, where="", names=None):
+    """`names` are those of both tables: the same text may have other numbers, which go by the order of runs."""
+    names = (one.names, other.names) if isinstance(one, Events) else names
     if isinstance(one, np.ndarray):
         assert one.dtype == other.dtype, where
         np.testing.assert_array_equal(one, other, where)
     elif hasattr(one, "__dataclass_fields__"):
         for field in fields(one):
-            assert_same(getattr(one, field.name), getattr(other, field.name), f"{where}.{field.name}")
+            two = [getattr(table, field.name) for table in (one, other)]
+            if field.metadata.get("text") or (names and field.name in ("process", "thread", "stream")):
+                two = [told(known, column) for known, column in zip(names, two, strict=True)]
+            if field.name == "names":
+                two = [sorted(known) for known in two]
+            assert_same(*two, f"{where}.{field.name}", names)
     else:
         assert one == other, where
 

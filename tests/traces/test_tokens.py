@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from decimal import ROUND_HALF_UP, Decimal
 
 import msgspec
@@ -17,14 +18,19 @@ TYPES = b"svrvr"
 NONE = np.iinfo(np.int64).min
 
 
-def scan(text, types=TYPES, missing=(0,) * 5):
+def scanner(types=TYPES, missing=(0,) * 5):
     fields = [field.encode() for field in FIELDS]
-    return tokens.scan(text, tuple(fields[:3]), tuple(fields[3:]), types, array("q", missing), 3, b"args")
+    return tokens.Scanner(tuple(fields[:3]), tuple(fields[3:]), types, array("q", missing), 3, b"args")
+
+
+def scan(text, types=TYPES, missing=(0,) * 5):
+    one = scanner(types, missing)
+    return one.taken() if one.add(text) else None
 
 
 def texts(found):
     """Of each row the texts of its values by field."""
-    rows, _, columns = found
+    rows, columns = found
     values = {
         name: [one[1][code] for code in np.frombuffer(one[0], np.int32)]
         for name, one in zip(FIELDS, columns, strict=True)
@@ -36,7 +42,7 @@ def texts(found):
 def column(values, letter):
     """The column of a field with these values as text; None is none."""
     rows = (b"{}" if one is None else b'{"ts": %s}' % one for one in values)
-    found = scan(b",".join([*rows, b'{"name": "the last one"}']), b"sv%cvr" % ord(letter), (0, 0, -1, 0, 0))[2][2]
+    found = scan(b",".join([*rows, b'{"name": "the last one"}']), b"sv%cvr" % ord(letter), (0, 0, -1, 0, 0))[1][2]
     return np.frombuffer(found, np.int64).tolist()[:-1] if isinstance(found, bytes) else None
 
 
@@ -46,8 +52,7 @@ def test_values_of_an_object_and_of_its_arguments():
     )
     found = scan(text)
     assert texts(found) == [{"ph": b'"X"', "id": b"7"}, {"name": b"null", "ts": b"1.5e3"}]
-    assert found[1] is False
-    assert found[2][FIELDS.index("grid")] is None
+    assert found[1][FIELDS.index("grid")] is None
 
 
 def test_of_a_key_that_is_there_twice_the_last_one_counts():
@@ -71,8 +76,10 @@ def test_what_is_not_strictly_such_a_list_is_for_another_reader(text):
 
 
 @pytest.mark.parametrize("letter", ["é", "汉", "😀"])
-def test_letters_beyond_ascii_are_said(letter):
-    assert scan(json.dumps({"x": letter}, ensure_ascii=False).encode())[1] is True
+def test_letters_beyond_ascii(letter):
+    text = json.dumps({"ph": letter}, ensure_ascii=False).encode()
+    assert texts(scan(text)) == [{"ph": f'"{letter}"'.encode()}]
+    assert scan(text.replace(letter.encode(), letter.encode()[:-1])) is None  # which is no UTF-8
 
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -158,7 +165,7 @@ def test_values_that_are_alike_have_one_number_in_order(values):
     if any(b"\\u" in one for one in given):
         return
     rows = (b'{"ts": %s}' % one if one else b"{}" for one in given)
-    codes, known = scan(b",".join(rows))[2][2]
+    codes, known = scan(b",".join(rows))[1][2]
     assert list(known) == list(dict.fromkeys(given))
     assert [known[code] for code in np.frombuffer(codes, np.int32)] == given
 
@@ -189,9 +196,111 @@ def test_codes_that_are_not_below_the_count_are_refused(codes, count):
 )  # fmt: skip
 def test_keys_that_it_has_no_room_for_are_refused(given):
     with pytest.raises(ValueError, match=r"keys|types"):
-        tokens.scan(b"{}", *given, array("q", [0] * len(given[2])), 3, b"args")
+        tokens.Scanner(*given, array("q", [0] * len(given[2])), 3, b"args")
 
 
 def test_every_key_has_a_number_for_what_is_missing():
     with pytest.raises(ValueError, match="missing"):
-        scan(b"{}", missing=(0, 0))
+        scanner(missing=(0, 0))
+
+
+@pytest.mark.parametrize("digits", [-1, 19])
+def test_decimals_of_more_digits_than_there_are_in_a_number_are_refused(digits):
+    with pytest.raises(ValueError, match="digits"):
+        tokens.Scanner((b"a",), (), b"d", array("q", [0]), digits, b"args")
+
+
+def read(found, letters):
+    """Of each row its values by field: numbers of columns of numbers, and what other texts stand for."""
+    rows, columns = found
+    kept = []
+    for letter, one in zip(letters, columns, strict=True):
+        if one is None:
+            kept.append([None] * rows)
+        elif isinstance(one, bytes):
+            kept.append([None if number in (-1, NONE) else number for number in np.frombuffer(one, np.int64).tolist()])
+        else:
+            known = [number_of(value, letter) for value in one[1]]
+            kept.append([known[code] for code in np.frombuffer(one[0], np.int32)])
+    return list(zip(*kept, strict=True))
+
+
+def number_of(value, letter):
+    """What stands for a value, as a column of numbers would have it."""
+    if not value:
+        return None
+    value = json.loads(value, parse_float=Decimal, parse_int=Decimal)
+    if letter == "d" and isinstance(value, Decimal):
+        return int(value.scaleb(3).to_integral_value(ROUND_HALF_UP))
+    return None if value == -1 and letter == "w" else value
+
+
+whole = st.none() | st.integers(-5, 5) | st.integers(-(2**60), 2**60) | st.sampled_from(["7", "x", 1.5])
+decimal = st.none() | st.decimals(-(10**12), 10**12, places=4).map(float) | st.integers(0, 10**15) | st.just("x")
+mixed = st.fixed_dictionaries(
+    {},
+    optional={
+        "ph": st.sampled_from("XB"), "name": whole, "ts": decimal,
+        "args": st.fixed_dictionaries({}, optional={"id": whole, "grid": values}),
+    },
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(mixed, min_size=1, max_size=4), min_size=1, max_size=5))
+def test_texts_one_after_the_other_are_one_text(lists):
+    letters = "swdwr"
+    one, parts = scanner(letters.encode(), (0, -1, 0, -1, 0)), []
+    for rows in lists:
+        for row in rows:
+            if row.get("ts") is None:
+                row.pop("ts", None)
+        text = json.dumps(rows).encode()[1:-1]
+        if one.add(text):
+            parts.append(text)
+    assert one.rows == sum(len(json.loads(b"[" + part + b"]")) for part in parts)
+    whole = scanner(letters.encode(), (0, -1, 0, -1, 0))
+    assert not parts or whole.add(b",".join(parts))
+    assert read(one.taken(), letters) == read(whole.taken(), letters)
+
+
+def test_what_was_taken_is_gone():
+    one = scanner()
+    assert one.add(b'{"ph": "X"}, {"name": 1}')
+    assert one.rows == 2
+    assert one.values(0) == (b'"X"', b"")
+    assert texts(one.taken()) == [{"ph": b'"X"'}, {"name": b"1"}]
+    assert (one.rows, one.values(0)) == (0, ())
+    assert one.add(b'{"name": 2}')
+    assert one.taken() == (1, (None, (b"\0" * 4, (b"2",)), None, None, None))
+    assert one.taken() == (0, (None,) * 5)
+
+
+def test_a_text_that_is_refused_leaves_nothing():
+    one = scanner()
+    assert one.add(b'{"ph": "X"}')
+    assert not one.add(b'{"ph": "Y", "ts": 1}, {"ph": 1}')
+    assert one.add(b'{"ph": "Z"}')
+    assert texts(one.taken()) == [{"ph": b'"X"'}, {"ph": b'"Z"'}]
+
+
+def test_numbers_become_texts_where_a_later_one_is_none():
+    one = scanner(b"swdvr", (0, -1, 0, 0, 0))
+    assert one.add(b'{"name": 5, "ts": -0.0005}, {"name": -7, "ts": 1.25}, {"name": -1}')
+    assert one.add(b'{"name": "0x7", "ts": "never"}')
+    assert texts(one.taken()) == [
+        {"name": b"5", "ts": b"-0.001"}, {"name": b"-7", "ts": b"1.250"}, {}, {"name": b'"0x7"', "ts": b'"never"'},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", [-1, 5, 2**70])
+def test_a_key_that_is_not_there(key):
+    with pytest.raises((IndexError, OverflowError)):
+        scanner().values(key)
+
+
+def test_a_scanner_that_another_thread_uses_is_refused():
+    one, text = scanner(), b",".join([b'{"ph": "X", "args": {"grid": [1, 2, 3]}}'] * 10**5)
+    with ThreadPoolExecutor(8) as pool:
+        done = [future.exception() for future in [pool.submit(one.add, text) for _ in range(40)]]
+    assert {type(error) for error in done} <= {type(None), RuntimeError}
+    assert one.rows == 10**5 * done.count(None)
