@@ -19,16 +19,14 @@ pytestmark = [
 
 # Runs the command, and says at the end how many messages came.
 SCRIPT = """
-import os, sys
+import atexit, os, sys
 os.sched_getaffinity = lambda _: {0, 1}  # as if there were two cores
 from synperf import forked
 came, messages = [], forked.Forked.messages
 forked.Forked.messages = lambda one: (came.append(message) or message for message in messages(one))
 from synperf.__main__ import main
-try:
-    main()
-finally:
-    print(len(came), file=sys.stderr)
+atexit.register(lambda: print(len(came), file=sys.stderr))
+main()
 """
 
 
