@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ _ESCAPE = re.compile(r"\\.")
 _GROUP = re.compile(r"\([^()]*\)[?*]?|\[[^\]]*\][?*+]?")
 _OPTIONAL = re.compile(r".(?:[?*]|\{[^}]*\})")
 _LETTERS = re.compile(r"[a-z0-9_:]+")
+_families: dict[str, str] = {}  # of names that were asked for
 
 
 class _Pattern:
@@ -49,6 +51,11 @@ class _Signs:
     literals: tuple[str, ...]
     patterns: tuple[_Pattern, ...]
     unless: _Pattern | None
+
+    def within(self, words: str) -> _Signs:
+        """Those of its signs that some name may have, if these are all words of all names."""
+        literals = tuple(one for one in self.literals if one in words)
+        return replace(self, literals=literals, patterns=tuple(one for one in self.patterns if one.literal in words))
 
     def found_in(self, name: str) -> bool:
         if self.unless is not None and self.unless.found_in(name):
@@ -94,11 +101,20 @@ def families() -> tuple[str, ...]:
     return (*dict.fromkeys(signs.family for signs in _table()[1]), UNCLASSIFIED)
 
 
-@cache
 def family(name: str) -> str:
     """The family of a kernel with this name."""
-    small = name.lower()
-    return next((signs.family for signs in _table()[1] if signs.found_in(small)), UNCLASSIFIED)
+    if name not in _families:
+        classify([name])
+    return _families[name]
+
+
+def classify(names: Iterable[str]) -> None:
+    """Finds the families of many names in less time than one by one: most signs are in none of them."""
+    small = {name: name.lower() for name in names if name not in _families}
+    words = " ".join({word for name in small.values() for word in _LETTERS.findall(name)})
+    some = [signs for signs in (one.within(words) for one in _table()[1]) if signs.literals or signs.patterns]
+    for name, text in small.items():
+        _families[name] = next((signs.family for signs in some if signs.found_in(text)), UNCLASSIFIED)
 
 
 def is_collective(name: str) -> bool:
@@ -109,5 +125,7 @@ def is_collective(name: str) -> bool:
 def collectives(events: Events, rows: Column) -> Column:
     """Whether each of these events is a kernel of a collective; each name is looked at once."""
     names, place = np.unique(events.name[rows], return_inverse=True)
-    known = np.array([is_collective(events.names[name]) for name in names.tolist()], dtype=bool)
+    texts = [events.names[name] for name in names.tolist()]
+    classify(texts)
+    known = np.array([is_collective(text) for text in texts], dtype=bool)
     return np.asarray((events.kind[rows] == Kind.KERNEL) & known[place])

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from synperf.analysis import classify
 from synperf.analysis.classify import UNCLASSIFIED, families, family, is_collective, version
 from synperf.traces.events import Kind
 
@@ -88,3 +89,12 @@ def test_little_of_a_real_trace_is_unclassified(name):
     rows = events.of(Kind.KERNEL)
     unknown = events.named(rows, lambda text: family(text) == UNCLASSIFIED)
     assert events.dur_ns[rows[unknown]].sum() <= 0.001 * events.dur_ns[rows].sum()
+
+
+def test_many_names_at_once_have_the_families_that_they_have_one_by_one(monkeypatch):
+    names = [name for name, _ in NAMES]
+    monkeypatch.setattr(classify, "_families", {})
+    classify.classify([*names, "a name that nobody knows"])
+    together = {name: family(name) for name in names}
+    assert together == dict(NAMES)
+    assert family("a name that nobody knows") == UNCLASSIFIED
