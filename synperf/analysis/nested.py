@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..light_classes import dataclass
-from ..traces.events import CALLS, Column, Events, Kind
+from ..traces.events import CALLS, Column, Events, Kind, stable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Nested:
 
     def summed(self, own: Column) -> Column:
         """What each range and all below it have, of what each has itself."""
-        total, order = own.copy(), np.argsort(self.depth, kind="stable")
+        total, order = own.copy(), stable(self.depth)
         ends = np.cumsum(np.bincount(self.depth))
         for depth in range(len(ends) - 1, 0, -1):
             here = order[ends[depth - 1] : ends[depth]]
@@ -43,7 +43,7 @@ class Nested:
 
     def inside(self, marked: Column, name: Column) -> Column:
         """Whether a range stands in a marked one of the same name; `name` and `marked` are of each place."""
-        order = np.argsort(name, kind="stable")
+        order = stable(name)
         group = np.zeros(len(order), dtype=np.int64)
         group[1:] = np.cumsum(np.diff(name[order]) != 0)
         apart = group * (len(order) + 1)  # beyond whatever the names before reach

@@ -19,6 +19,9 @@ import msgspec
 Shape = tuple[int, ...]
 _FILE = Path(__file__).with_name("operator_formulas.toml")
 _LARGEST = 2**40  # an extent beyond it is damage
+_list = msgspec.json.Decoder(list[Any]).decode
+_texts = msgspec.json.Decoder(list[str]).decode
+_whole_numbers = msgspec.json.Decoder(list[int]).decode
 _MOST = 2**62  # FLOP or bytes of one run: so are more
 
 
@@ -54,7 +57,7 @@ class _Given(NamedTuple):
 
     def numbers(self, place: int, rank: int) -> Shape:
         """A concrete list of `rank` numbers; one number stands for all."""
-        found = tuple(msgspec.json.decode(self.values[place], type=list[int]))
+        found = tuple(_whole_numbers(self.values[place]))
         return found * rank if len(found) == 1 else found
 
     def truth(self, place: int) -> bool:
@@ -66,9 +69,10 @@ def formula(name: str) -> str:
     return str(_operators()[name]["form"]) if name in _operators() else ""
 
 
-def needs_values(name: str) -> bool:
-    """Whether the formula of an operator asks for concrete values."""
-    return formula(name) in ("conv", "attention")
+@cache
+def needing_values() -> frozenset[str]:
+    """The operators whose formula asks for concrete values."""
+    return frozenset(name for name, rule in _operators().items() if rule["form"] in ("conv", "attention"))
 
 
 @cache
@@ -104,14 +108,10 @@ def _formats() -> Mapping[str, Sequence[Any]]:
 def _shapes(text: str) -> list[Shape]:
     """Shapes of all arguments; a list of tensors has none."""
     found = []
-    for one in msgspec.json.decode(text, type=list[Any]):
+    for one in _list(text):
         is_shape = isinstance(one, list) and all(type(n) is int and 0 <= n < _LARGEST for n in one)
         found.append(tuple(one) if is_shape else ())
     return found
-
-
-def _texts(text: str) -> list[str]:
-    return msgspec.json.decode(text, type=list[str])
 
 
 def _dtype(given: _Given, place: int) -> str:

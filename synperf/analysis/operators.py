@@ -17,7 +17,7 @@ from .finding import Finding, told
 from .gpu_of import Known
 from .launched import launches
 from .nested import Nested
-from .operator_formulas import Work, needs_values, work
+from .operator_formulas import Work, needing_values, work
 from .own_time import own_of
 from .roof import Roof, Roofs
 
@@ -159,7 +159,8 @@ def _groups(recorded: _Recorded, place: Column) -> tuple[list[_Said], Column, Co
 
     They are of one stride and mask too, where the formula asks. What each group is said to be comes first.
     """
-    asks = np.array([needs_values(name) for name in recorded.texts], dtype=bool)
+    asking = needing_values()
+    asks = np.array([name in asking for name in recorded.texts], dtype=bool)
     name, *_, values = recorded.ids
     most = len(recorded.texts)
     of, size = np.zeros(len(place), dtype=np.int64), 1

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from ..analysis.checklist import Check
+from typing import TYPE_CHECKING
+
 from ..analysis.geometry import Geometry
 from ..analysis.operators import Operator
 from ..analysis.whole import Analysis
 from ..units import format_plain, format_quantity
 from .trace_columns import DEVICE, RANK, Column, Table, count, name, share, size, time, words_of
+
+if TYPE_CHECKING:
+    from ..analysis.checklist import Check  # the first screen has none of it
 
 
 def _number(value: float | None) -> str:

@@ -187,6 +187,13 @@ def distinct(values: Column) -> Column:
     return np.unique(values, return_counts=True)[0]  # alone it imports numpy.ma, which takes longer than many a trace
 
 
+def stable(numbers: Column) -> Column:
+    """The order of whole numbers, of the same ones as they come; those from 0 to 2**16 in a sixth of the time."""
+    is_short = len(numbers) and numbers.min() >= 0 and numbers.max() < 2**16
+    order: Column = np.argsort(numbers.astype(np.uint16) if is_short else numbers, kind="stable")  # by radix
+    return order
+
+
 def among(values: Column, known: Any) -> Column:
     """Whether each value is a known one; where many are known, `np.isin` imports numpy.ma too."""
     known = np.sort(known)
