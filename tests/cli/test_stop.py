@@ -21,6 +21,8 @@ from synperf.cli import main
 from synperf.tables import files
 number, place, *sys.argv[1:] = int(sys.argv[1]), *sys.argv[2:]
 files.BATCH_ROWS = 20
+if signal.getsignal(number) is signal.SIG_IGN:  # the tests run under nohup
+    signal.signal(number, signal.SIG_DFL)
 def stop(*_, **__):
     os.kill(os.getpid(), number)
     if place.endswith("polars"):
