@@ -28,6 +28,18 @@ _TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
 
 
+def begins_later(source: Source) -> bool:
+    """Whether a list of events begins within as much of a file as may stand before it."""
+    last, done = b"", 0
+    for chunk in source.chunks():
+        if _LIST.search(last + chunk):
+            return True
+        last, done = chunk[-_NEAR:], done + len(chunk)
+        if done >= _LIMIT:
+            break
+    return False
+
+
 class QuickReader(Protocol[Quick]):
     """Makes something else of runs of events than objects, sooner."""
 
@@ -61,7 +73,7 @@ class JsonEvents(Generic[Event, Quick]):
         self.quick = quick
         self.chunk = chunk
         self.beside: list[bytes] = []
-        self.total_bytes = 0
+        self.total_bytes = self._left = 0  # of what was read, and of that what could not be used yet
         self.is_list = self.entered = self.closed = False
 
     @cached_property
@@ -76,14 +88,13 @@ class JsonEvents(Generic[Event, Quick]):
             FileFormatError: there is no list of events.
         """
         rest = b""
-        for chunk in self.source.chunks(self.chunk):
-            self.total_bytes += len(chunk)
-            rest += chunk
+        for text in self._texts():
+            rest = b"".join((rest, text))
             if not self.entered:
                 rest = self._enter(rest)
             if self.entered and not self.closed:
                 rest = yield from self._cut(rest)
-            rest = self._bounded(rest)
+            self._left = len(rest := self._bounded(rest))
         if not self.entered:
             raise FileFormatError(f"{self.source.path.name}: it has no list of events; right would be traceEvents")
         if not self.closed:
@@ -92,6 +103,18 @@ class JsonEvents(Generic[Event, Quick]):
                 yield from self.quick.rest()
         if self.closed:
             self._behind(rest)
+
+    def _texts(self) -> Iterator[bytes]:
+        """Chunks, several at once where more than one is left: else what is long would be gone through for each."""
+        chunks: list[bytes] = []
+        for chunk in self.source.chunks(self.chunk):
+            self.total_bytes += len(chunk)
+            chunks.append(chunk)
+            if len(chunks) * self.chunk >= self._left:
+                yield b"".join(chunks)
+                chunks.clear()
+        if chunks:
+            yield b"".join(chunks)
 
     def _enter(self, text: bytes) -> bytes:
         """What is left of the text, from the first event on where that is in it."""

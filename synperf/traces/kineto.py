@@ -11,20 +11,22 @@ from pathlib import Path
 from ..errors import FileFormatError
 from .building import Builder
 from .events import Caution, Kind, Trace
+from .json_events import begins_later
 from .kineto_batches import Decoded, Known, Scanned
 from .kineto_early import NotEarlyError, runs_early
 from .kineto_halves import join
 from .kineto_host import Host
 from .kineto_rows import LATEST_NS, Rows
-from .kineto_stream import Beside, Run, is_of_kineto, runs
-from .sources import Progress, named
+from .kineto_stream import Beside, Run, is_object, is_of_kineto, runs
+from .sources import HEAD, Progress, Source, named
 
 FORMAT = "kineto"
 
 
-def recognises(head: bytes, path: Path) -> bool:  # noqa: ARG001
-    """Whether the first bytes, unpacked, are those of such a file."""
-    return is_of_kineto(head)
+def recognises(head: bytes, path: Path) -> bool:
+    """Whether the first bytes, unpacked, are those of such a file, or of JSON that has its events further behind."""
+    is_long = len(head) >= HEAD and is_object(head)
+    return is_of_kineto(head) or (is_long and begins_later(Source(path)))
 
 
 def read(path: Path, progress: Progress | None = None, python: bool = False) -> list[Trace]:

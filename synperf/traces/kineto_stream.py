@@ -39,10 +39,18 @@ class Beside(NamedTuple):
 
 def is_of_kineto(head: bytes) -> bool:
     """Whether the first bytes, unpacked, are those of such a file."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] == b"{":
-        return any(key in text for key in _OBJECT)
-    return text[:1] == b"[" and all(key in text for key in _EVENT)
+    if is_object(head):
+        return any(key in head for key in _OBJECT)
+    return _bare(head)[:1] == b"[" and all(key in head for key in _EVENT)
+
+
+def is_object(head: bytes) -> bool:
+    """Whether they are the first bytes of an object of JSON."""
+    return _bare(head)[:1] == b"{"
+
+
+def _bare(head: bytes) -> bytes:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def runs(path: Path, progress: Progress | None = None) -> Iterator[Run | Beside]:

@@ -10,6 +10,8 @@ import pytest
 
 from synperf.analysis.overlap import overlap
 from synperf.analysis.work import devices
+from synperf.errors import FileFormatError
+from synperf.traces import read_trace, sources
 from synperf.traces.events import Kind, aligned
 
 from .kineto_files import call, copy, document, event, kernel, read, write
@@ -223,3 +225,28 @@ def test_metadata_is_not_kept_wholesale(tmp_path):
 def test_events_that_the_profiler_dropped_are_told(tmp_path):
     trace = read(tmp_path, EVENTS, WARNING=["Record counts: Out-of-range = 4181, Blocklisted runtime = 0"])
     assert [(one.count, "dropped" in one.text) for one in trace.cautions] == [(4181, True)]
+
+
+def test_events_far_behind_other_fields_are_found(tmp_path):
+    beside = ",".join(f'"field {number}": [{{"number": {number}}}]' for number in range(10_000))
+    event = '{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1, "dur": 2}'
+    path = tmp_path / "trace.json"
+    path.write_text(f'{{{beside}, "traceEvents": [{event}]}}', encoding="utf-8")
+    assert path.stat().st_size > sources.HEAD
+    (found,) = read_trace(path)
+    assert (len(found.events), found.cautions) == (1, ())
+
+
+def test_an_object_without_events_is_told_so(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps({f"field {number}": number for number in range(10_000)}), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="JSON without trace events"):
+        read_trace(path)
+
+
+def test_an_event_longer_than_many_chunks(tmp_path):
+    events = [{"ph": "X", "cat": "cpu_op", "name": name, "ts": 1, "dur": 2} for name in ("a", "é" * 2**21, "b")]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    (found,) = read_trace(path)
+    assert found.events.names == ("", "a", "é" * 2**21, "b")
