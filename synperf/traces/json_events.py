@@ -43,8 +43,8 @@ def begins_later(source: Source) -> bool:
 class QuickReader(Protocol[Quick]):
     """Makes something else of runs of events than objects, sooner."""
 
-    def add(self, text: memoryview) -> bool:
-        """Takes events that have commas between them; False where they have to be decoded."""
+    def add(self, text: bytes) -> tuple[int, bool] | None:
+        """Takes whole events: bytes that are done, and whether the list is closed; None of what is to be decoded."""
 
     def full(self) -> Iterator[Quick]:
         """What is made of the events so far, if they are enough."""
@@ -99,8 +99,6 @@ class JsonEvents(Generic[Event, Quick]):
             raise FileFormatError(f"{self.source.path.name}: it has no list of events; right would be traceEvents")
         if not self.closed:
             rest = yield from self._last(rest.rstrip(BLANK))
-            if self.quick is not None:
-                yield from self.quick.rest()
         if self.closed:
             self._behind(rest)
 
@@ -131,14 +129,14 @@ class JsonEvents(Generic[Event, Quick]):
 
     def _cut(self, text: bytes) -> Generator[list[Event] | Quick, None, bytes]:
         """The events that are whole; returns the rest."""
+        if self.quick is not None and (found := self.quick.add(text)) is not None:
+            done, self.closed = found
+            yield from self.quick.rest() if self.closed else self.quick.full()
+            return text[done:]
         cut, after = self._boundary(text)
         if not cut:
             return text
-        whole = memoryview(text)[:cut]
-        if self.quick is not None and self.quick.add(whole):
-            yield from self.quick.full()
-            return text[after:]
-        run = self.pieces.run(whole)
+        run = self.pieces.run(memoryview(text)[:cut])
         self.closed = run.closed
         between = text[cut:after] if run.closed or run.left else b""
         yield from self._behind_quick(run.events)
@@ -167,6 +165,15 @@ class JsonEvents(Generic[Event, Quick]):
 
     def _last(self, text: bytes) -> Generator[list[Event] | Quick, None, bytes]:
         """The events of the end of the file; returns what stands behind them."""
+        if self.quick is not None and (found := self.quick.add(text)) is not None:
+            done, self.closed = found
+            text = text[done:]
+            unclosed = None if self.closed else self.quick.add(text.rstrip(BLANK + b",") + b"]")
+            yield from self.quick.rest()
+            if self.closed:
+                return text
+            if unclosed is not None and unclosed[1]:
+                return b""
         place = len(text)
         for _ in range(_ENDS):
             place = text.rfind(b"]", 0, place)
@@ -175,9 +182,6 @@ class JsonEvents(Generic[Event, Quick]):
             tail = text[place + 1 :]
             if tail.endswith(b"}") or (self.is_list and not tail):
                 body = text[:place].rstrip(BLANK + b",")
-                if self.quick is not None and self.quick.add(memoryview(body)):
-                    self.closed = True
-                    return tail
                 run = self.pieces.attempt(body)
                 run = self.pieces.mixed(body) if run is None else run
                 if run is not None:

@@ -48,13 +48,12 @@ class ColumnsReader:
         self._rows = rows  # that are enough
         self._halves: list[bytes] = []  # texts with some
 
-    def add(self, text: memoryview) -> bool:
-        """Takes events that have commas between them; False where they have to be decoded."""
-        if not self._scanner.add(text):
-            return False
-        if not _HALVES.isdisjoint(self._scanner.values(_PHASE)):
-            self._halves.append(bytes(text))
-        return True
+    def add(self, text: bytes) -> tuple[int, bool] | None:
+        """Takes whole events: bytes that are done, and whether the list is closed; None of what is to be decoded."""
+        found = self._scanner.add(text)
+        if found is not None and not _HALVES.isdisjoint(self._scanner.values(_PHASE)):
+            self._halves.append(text[: found[0] - 1])  # without the sign behind the last one
+        return found
 
     def full(self) -> Iterator[Columns]:
         """The columns of the events so far, if they are enough."""

@@ -5,9 +5,10 @@
    d a decimal, s a string, v a string, null or a number of up to LONGEST letters without an exponent, r anything. A
    number may be a string or null too. Of a key that is there twice the last one counts.
 
-   add(text): adds the objects of a text, which have commas between them. False, and nothing is added, where the text is
-   not strictly that: bad JSON or UTF-8, another type, an escape in a key, nesting beyond DEEPEST; such a text is for a
-   reader that mends.
+   add(text): adds the objects of a list at which a text begins, up to the last one that is followed by a comma or by the
+   end of the list: (bytes up to behind that sign, whether it is the end). None, and nothing is added, where the text is
+   not strictly that: bad JSON or UTF-8, another type, an escape in a key, half a letter, nesting beyond DEEPEST; such a
+   text is for a reader that mends.
 
    rows: how many objects were added since `taken`.
 
@@ -85,6 +86,9 @@ typedef struct {
     size_t rows, before; /* of the text, and of those before it */
     uint64_t high; /* all bytes of the text, or-ed */
     int is_full;   /* there was no memory */
+    int is_cut;    /* the text ends within a string */
+    Bytes done;    /* behind the last object that counts */
+    int is_closed; /* and that is the end of the list */
 } Scan;
 
 /* ---- a strict reader: each function begins at a value and ends behind it, or says 0 ---- */
@@ -126,16 +130,45 @@ static Bytes plain(Scan *scan, Bytes at) {
     return at;
 }
 
+/* The number of four hexadecimal digits; -1 where they are none. */
+static int unit_of(Bytes at) {
+    int found = 0;
+    for (int digit = 0; digit < 4; digit++, at++) {
+        int lower = *at | 32;
+        if (*at >= '0' && *at <= '9')
+            found = 16 * found + (*at - '0');
+        else if (lower >= 'a' && lower <= 'f')
+            found = 16 * found + (lower - 'a' + 10);
+        else
+            return -1;
+    }
+    return found;
+}
+
+/* Behind an escape; NULL where it is none, or half a letter, which is mended elsewhere. */
+static Bytes escape(Scan *scan, Bytes at) {
+    if (scan->end - at < 2) return scan->is_cut = 1, NULL;
+    if (at[1] != 'u') return memchr("\"\\/bfnrt", at[1], 8) ? at + 2 : NULL;
+    if (scan->end - at < 6) return scan->is_cut = 1, NULL;
+    int unit = unit_of(at + 2);
+    if (unit < 0 || (unit >= 0xDC00 && unit < 0xE000)) return NULL;
+    if (unit < 0xD800 || unit >= 0xE000) return at + 6;
+    if (scan->end - at < 12) return scan->is_cut = 1, NULL;
+    unit = at[6] == '\\' && at[7] == 'u' ? unit_of(at + 8) : -1;
+    return unit >= 0xDC00 && unit < 0xE000 ? at + 12 : NULL;
+}
+
 /* 1; 2 where it has escapes. */
 static int string(Scan *scan) {
     int found = 1;
     Bytes at = plain(scan, scan->at + 1);
-    while (at < scan->end && *at == '\\') { /* halves of letters, behind u, are mended elsewhere */
-        if (++at >= scan->end || *at == 'u' || !memchr("\"\\/bfnrt", *at, 8)) return 0;
-        at = plain(scan, at + 1);
+    while (at < scan->end && *at == '\\') {
+        if (!(at = escape(scan, at))) return 0;
+        at = plain(scan, at);
         found = 2;
     }
-    if (at >= scan->end || *at != '"') return 0;
+    if (at >= scan->end) return scan->is_cut = 1, 0;
+    if (*at != '"') return 0;
     scan->at = at + 1;
     return found;
 }
@@ -161,7 +194,8 @@ static int number(Scan *scan) {
 }
 
 static int word(Scan *scan, const char *letters, int length) {
-    if (scan->end - scan->at < length || memcmp(scan->at, letters, length)) return 0;
+    if (scan->end - scan->at < length) return scan->is_cut = 1, 0;
+    if (memcmp(scan->at, letters, length)) return 0;
     scan->at += length;
     return OTHER;
 }
@@ -310,16 +344,19 @@ static int object(Scan *scan, const Keys *keys, int inner, const Key *args) {
     }
 }
 
-/* 0 where the text is not strictly rows, or there is no memory. */
+/* 0 where the text is not strictly rows, or there is no memory. The last one may be cut off, and does not count then. */
 static int rows(Scan *scan, const Keys *keys, const Key *args) {
-    blanks(scan);
     for (;;) {
-        if (!object(scan, keys, 0, args)) return 0;
-        scan->rows++;
         blanks(scan);
         if (scan->at == scan->end) return 1;
-        if (*scan->at++ != ',') return 0;
+        if (!object(scan, keys, 0, args)) return !scan->is_full && (scan->is_cut || scan->at >= scan->end);
         blanks(scan);
+        if (scan->at == scan->end) return 1; /* of an object within a list there comes a sign more */
+        if (*scan->at != ',' && *scan->at != ']') return 0;
+        scan->is_closed = *scan->at++ == ']';
+        scan->done = scan->at;
+        scan->rows++;
+        if (scan->is_closed) return 1;
     }
 }
 
@@ -552,6 +589,7 @@ static int add_column(const Scan *scan, const Key *key, Found *found, int digits
 static int add_columns(Scan *scan, const Keys *keys, int digits) {
     for (int place = 0; place < keys->count; place++) {
         Found *found = &scan->found[place];
+        if (found->filled > scan->rows) found->filled = scan->rows; /* that of an object that is cut off */
         if (found->kind != NONE || found->filled) {
             if (!grow(scan, found, scan->rows)) return 0;
             blank(found, scan->rows);
@@ -639,7 +677,7 @@ static PyObject *values(Scanner *self, PyObject *given) {
 
 static int is_text(const Scan *scan) {
     if (!(scan->high & EACH(128))) return 1;
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)scan->begin, scan->end - scan->begin, NULL);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)scan->begin, scan->done - scan->begin, NULL);
     if (!text) PyErr_Clear();
     Py_XDECREF(text);
     return text != NULL;
@@ -653,11 +691,11 @@ static PyObject *add(Scanner *self, PyObject *given) {
         PyBuffer_Release(&text);
         return PyErr_SetString(PyExc_ValueError, "text: 2 GiB or more since it was taken"), NULL;
     }
-    scan->begin = scan->at = text.buf;
+    scan->begin = scan->at = scan->done = text.buf;
     scan->end = scan->begin + text.len;
     scan->rows = 0;
     scan->high = 0;
-    scan->is_full = 0;
+    scan->is_full = scan->is_cut = scan->is_closed = 0;
     memset(scan->guesses, 0, sizeof scan->guesses); /* they are in the text before */
     for (int key = 0; key < self->keys.count; key++) scan->found[key].filled = 0;
     int right;
@@ -665,7 +703,7 @@ static PyObject *add(Scanner *self, PyObject *given) {
     Py_BEGIN_ALLOW_THREADS
     right = rows(scan, &self->keys, &self->args);
     Py_END_ALLOW_THREADS
-    if (right && (right = is_text(scan))) {
+    if (right && (right = is_text(scan)) && scan->rows) {
         Py_BEGIN_ALLOW_THREADS
         right = add_columns(scan, &self->keys, self->digits);
         Py_END_ALLOW_THREADS
@@ -674,7 +712,9 @@ static PyObject *add(Scanner *self, PyObject *given) {
     PyBuffer_Release(&text);
     if (scan->is_full) empty(scan, &self->keys);
     self->rows = (Py_ssize_t)scan->before;
-    return scan->is_full ? PyErr_NoMemory() : PyBool_FromLong(right);
+    if (scan->is_full) return PyErr_NoMemory();
+    return right ? Py_BuildValue("nN", (Py_ssize_t)(scan->done - scan->begin), PyBool_FromLong(scan->is_closed))
+                 : Py_NewRef(Py_None);
 }
 
 static PyObject *made(PyTypeObject *type, PyObject *given, PyObject *named) {
@@ -724,7 +764,7 @@ static void forgotten(Scanner *self) {
 }
 
 static PyMethodDef scanner_methods[] = {
-    {"add", (PyCFunction)add, METH_O, "add(text): whether it is strictly objects, which then are added."},
+    {"add", (PyCFunction)add, METH_O, "add(text): (bytes of objects that are added, whether their list is closed), or None."},
     {"taken", (PyCFunction)taken, METH_NOARGS, "taken(): (rows, columns) of all since the last time."},
     {"values", (PyCFunction)values, METH_O, "values(key): the bytes of each value so far."},
     {NULL, NULL, 0, NULL},

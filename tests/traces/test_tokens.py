@@ -23,9 +23,14 @@ def scanner(types=TYPES, missing=(0,) * 5):
     return tokens.Scanner(tuple(fields[:3]), tuple(fields[3:]), types, array("q", missing), 3, b"args")
 
 
+def added(one, text):
+    """Whether it takes all objects of a text."""
+    return one.add(text + b"]") == (len(text) + 1, True)
+
+
 def scan(text, types=TYPES, missing=(0,) * 5):
     one = scanner(types, missing)
-    return one.taken() if one.add(text) else None
+    return one.taken() if added(one, text) else None
 
 
 def texts(found):
@@ -65,7 +70,9 @@ def test_of_a_key_that_is_there_twice_the_last_one_counts():
     [
         b"", b" ", b"{", b"{}{}", b"{},", b",{}", b"[]", b"1", b'{"a"}', b'{"a":}', b'{"a":1,}', b'{"a":1 "b":2}',
         b"{a:1}", b'{"a":NaN}', b'{"a":-}', b'{"a":01}', b'{"a":1.}', b'{"a":.5}', b'{"a":1e}', b'{"a":tru}',
-        b'{"a":nul', b'{"a":"', b'{"a":"b\\', b'{"a":"\\x"}', b'{"a":"\\u0041"}', b'{"\\n":1}', b'{"a":"\n"}',
+        b'{"a":nul', b'{"a":"', b'{"a":"b\\', b'{"a":"\\x"}', b'{"a":"\\u004"}', b'{"a":"\\u00g1"}',
+        b'{"a":"\\ud83d"}', b'{"a":"\\ude00"}', b'{"a":"\\ud83dx"}', b'{"a":"\\ud83d\\u0041"}',
+        b'{"\\n":1}', b'{"a":"\n"}',
         b'{"a":[1,]}', b'{"a":[1 2]}', b'{"a":{]}', b'{"a":' + b"[" * 100 + b"]" * 100 + b"}", b'{"ph": 1}',
         b'{"ph": null}', b'{"name": true}', b'{"name": [1]}', b'{"name": 1e400}', b'{"name": 1' + b"0" * 30 + b"}",
         b'{"args": 1}', b'{"args": null}', b'{"args": {"id": {}}}',
@@ -255,38 +262,82 @@ def test_texts_one_after_the_other_are_one_text(lists):
             if row.get("ts") is None:
                 row.pop("ts", None)
         text = json.dumps(rows).encode()[1:-1]
-        if one.add(text):
+        if added(one, text):
             parts.append(text)
     assert one.rows == sum(len(json.loads(b"[" + part + b"]")) for part in parts)
     whole = scanner(letters.encode(), (0, -1, 0, -1, 0))
-    assert not parts or whole.add(b",".join(parts))
+    assert not parts or added(whole, b",".join(parts))
     assert read(one.taken(), letters) == read(whole.taken(), letters)
+
+
+@given(
+    st.lists(objects, min_size=1, max_size=6), st.sampled_from([None, 1]), st.lists(st.integers(1, 60)), st.booleans()
+)
+def test_a_list_that_is_cut_anywhere_is_the_same_list(rows, indent, cuts, is_ascii):
+    text = json.dumps(rows, indent=indent, ensure_ascii=is_ascii).encode()[1:] + b', "more": 1}'
+    one, whole, rest, closed = scanner(), scanner(), b"", False
+    wanted = whole.add(text)
+    for size in [*cuts, len(text)]:
+        rest, text = rest + text[:size], text[size:]
+        if closed:
+            continue
+        found = one.add(rest)
+        if found is None:
+            assert wanted is None
+            return
+        done, closed = found
+        rest = rest[done:]
+    assert closed
+    assert rest == b', "more": 1}'
+    assert wanted is not None
+    assert texts(one.taken()) == texts(whole.taken())
+
+
+@pytest.mark.parametrize(
+    "end", ["", '"', '"na', '"name": "a\\', '"name": "a\\u00', '"name": nul', '"ts": -', '"args": {"id": [1, {}']
+)
+def test_an_object_that_is_cut_off_waits_for_the_rest(end):
+    one, text = scanner(), b'{"ph": "X"}, {"ph": "Y", "args": {"grid": [{}, {}]}}, '
+    assert one.add(text + b"{" + end.encode()) == (len(text) - 1, False)
+    assert texts(one.taken()) == [{"ph": b'"X"'}, {"ph": b'"Y"', "grid": b"[{}, {}]"}]
+
+
+def test_an_object_is_taken_when_a_sign_is_behind_it():
+    one = scanner()
+    assert one.add(b'{"ph": "X"} ') == (0, False)
+    assert one.add(b'{"ph": "X"} ] x') == (13, True)
+    assert one.rows == 1
+
+
+def test_letters_as_escapes():
+    text = json.dumps([{"ph": "é 汉 😀", "name": "\x7f"}]).encode()[1:-1]
+    assert texts(scan(text)) == [{"ph": rb'"\u00e9 \u6c49 \ud83d\ude00"', "name": rb'"\u007f"'}]
 
 
 def test_what_was_taken_is_gone():
     one = scanner()
-    assert one.add(b'{"ph": "X"}, {"name": 1}')
+    assert added(one, b'{"ph": "X"}, {"name": 1}')
     assert one.rows == 2
     assert one.values(0) == (b'"X"', b"")
     assert texts(one.taken()) == [{"ph": b'"X"'}, {"name": b"1"}]
     assert (one.rows, one.values(0)) == (0, ())
-    assert one.add(b'{"name": 2}')
+    assert added(one, b'{"name": 2}')
     assert one.taken() == (1, (None, (b"\0" * 4, (b"2",)), None, None, None))
     assert one.taken() == (0, (None,) * 5)
 
 
 def test_a_text_that_is_refused_leaves_nothing():
     one = scanner()
-    assert one.add(b'{"ph": "X"}')
-    assert not one.add(b'{"ph": "Y", "ts": 1}, {"ph": 1}')
-    assert one.add(b'{"ph": "Z"}')
+    assert added(one, b'{"ph": "X"}')
+    assert one.add(b'{"ph": "Y", "ts": 1}, {"ph": 1},') is None
+    assert added(one, b'{"ph": "Z"}')
     assert texts(one.taken()) == [{"ph": b'"X"'}, {"ph": b'"Z"'}]
 
 
 def test_numbers_become_texts_where_a_later_one_is_none():
     one = scanner(b"swdvr", (0, -1, 0, 0, 0))
-    assert one.add(b'{"name": 5, "ts": -0.0005}, {"name": -7, "ts": 1.25}, {"name": -1}')
-    assert one.add(b'{"name": "0x7", "ts": "never"}')
+    assert added(one, b'{"name": 5, "ts": -0.0005}, {"name": -7, "ts": 1.25}, {"name": -1}')
+    assert added(one, b'{"name": "0x7", "ts": "never"}')
     assert texts(one.taken()) == [
         {"name": b"5", "ts": b"-0.001"}, {"name": b"-7", "ts": b"1.250"}, {}, {"name": b'"0x7"', "ts": b'"never"'},
     ]  # fmt: skip
@@ -299,7 +350,7 @@ def test_a_key_that_is_not_there(key):
 
 
 def test_a_scanner_that_another_thread_uses_is_refused():
-    one, text = scanner(), b",".join([b'{"ph": "X", "args": {"grid": [1, 2, 3]}}'] * 10**5)
+    one, text = scanner(), b",".join([b'{"ph": "X", "args": {"grid": [1, 2, 3]}}'] * 10**5) + b"]"
     with ThreadPoolExecutor(8) as pool:
         done = [future.exception() for future in [pool.submit(one.add, text) for _ in range(40)]]
     assert {type(error) for error in done} <= {type(None), RuntimeError}
