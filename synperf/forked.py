@@ -103,7 +103,8 @@ class Forked:
         self._pipe.close()
         with suppress(ProcessLookupError):
             os.kill(self._process, signal.SIGKILL)
-        os.waitpid(self._process, 0)
+        with suppress(ChildProcessError):  # where SIGCHLD is ignored, nobody needs to wait
+            os.waitpid(self._process, 0)
 
     def _message(self) -> Any:
         length = int.from_bytes(self._pipe.read(_LENGTH_BYTES), "big")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 
 _OUT, _ERR = 1, 2  # file descriptors
@@ -32,7 +33,10 @@ def reserve() -> None:
 
 def close() -> None:
     """Ends the answer: what files of a user's own print when the process ends goes to standard error too."""
-    sys.stdout = sys.stderr
+    own, sys.stdout = sys.stdout, sys.stderr
+    if own is not sys.__stdout__ and own is not None:
+        with suppress(OSError):  # nobody reads it any more: that has been told
+            own.close()
 
 
 def _fill() -> None:

@@ -202,7 +202,14 @@ class JsonEvents(Generic[Event, Quick]):
     def _behind(self, text: bytes) -> None:
         """Reads what stands behind the events."""
         text = text.strip(BLANK).removeprefix(b",")
-        if b'"ph"' in text or (text and self.is_list):
+        if (text and self.is_list) or (b'"ph"' in text and not _are_fields(text)):
             self.pieces.lose(text)
         elif not self.is_list:
             self.beside.append(b"{" + text)
+
+
+def _are_fields(text: bytes) -> bool:
+    """Whether events stand in other fields of the object."""
+    from .loose import is_object  # with what decodes: few files have such
+
+    return is_object(b"{" + text)

@@ -15,13 +15,14 @@ import msgspec
 from msgspec import Raw
 
 from .json_losses import BLANK, Losses
-from .loose import JUNK, struct_of
+from .loose import JUNK, is_object, struct_of
 
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
 _ENDS = 64  # closing brackets that may be that of the list
 _MANY = 100  # pieces that cannot be read, from which on none are joined: the file is damaged all over
+_BLANKS = bytes(c if c not in BLANK else 32 for c in range(256))
 _CONTROLS = bytes(c if c >= 32 else 32 for c in range(256))
 _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
 _SURROGATES = re.compile(  # a pair of them, or one alone; behind an escaped backslash there is none
@@ -146,7 +147,7 @@ class Pieces(Generic[Event]):
                 event = read(text)
             except JUNK:
                 continue
-            self.losses.mended += text != piece
+            self.losses.mended += text != piece.translate(_BLANKS) or not is_object(piece)
             return event
         return None
 

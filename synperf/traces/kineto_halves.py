@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,47 +23,59 @@ def join(rows: Rows) -> int:
     An end belongs to the latest open begin of its process and thread that has its name; without a name to the latest.
     At one time, ends come before begins unless theirs has yet to come.
     """
-    times = scaled([half.ts for half in rows.halves], PLACES)
-    order = np.lexsort((np.array([half.ph == "B" for half in rows.halves]), times))
-    open_: dict[tuple[object, object], list[int]] = defaultdict(list)
-    late: list[int] = []
+    halves = rows.halves
+    times = scaled([half.ts for half in halves], PLACES)
+    order = np.lexsort((np.array([half.ph == "B" for half in halves]), times))
+    begins: dict[Any, _Open] = defaultdict(_Open)  # by thread
+    late: dict[Any, list[int]] = defaultdict(list)  # ends without a begin, by thread and time
     pairs: list[tuple[int, int]] = []
     for place in [p for p in order.tolist() if times[p] != NONE]:
-        half = rows.halves[place]
-        stack = open_[half.pid, half.tid]
-        if half.ph == "E":
-            found = _begin(rows.halves, stack, half.name)
-            if found is None:
-                late.append(place)
-            else:
-                pairs.append((found, place))
-        else:
-            stack.append(place)
-            _close(rows.halves, stack, late, times, pairs)
-    _add(rows, pairs, times)
-    return len(rows.halves) - 2 * len(pairs)
-
-
-def _begin(halves: Sequence[Event], stack: list[int], name: str) -> int | None:
-    """Takes the begin that an end belongs to off the stack."""
-    for depth in range(len(stack) - 1, -1, -1):
-        if not name or halves[stack[depth]].name == name:
-            return stack.pop(depth)
-    return None
-
-
-def _close(
-    halves: Sequence[Event], stack: list[int], late: list[int], times: Column, pairs: list[tuple[int, int]]
-) -> None:
-    """Joins the begin on top of the stack with an end at the same time that came before it: it has no duration."""
-    begin = stack[-1]
-    for place in late:
         half = halves[place]
-        same = (half.pid, half.tid) == (halves[begin].pid, halves[begin].tid)
-        if times[place] == times[begin] and same and half.name in ("", halves[begin].name):
-            late.remove(place)
-            pairs.append((stack.pop(), place))
-            return
+        thread = half.pid, half.tid
+        if half.ph == "B":
+            end = _early(halves, late.get((*thread, times[place])), half.name)
+            if end is None:
+                begins[thread].add(place, half.name)
+            else:
+                pairs.append((place, end))
+        else:
+            begin = begins[thread].taken(half.name)
+            if begin is None:
+                late[*thread, times[place]].append(place)
+            else:
+                pairs.append((begin, place))
+    _add(rows, pairs, times)
+    return len(halves) - 2 * len(pairs)
+
+
+class _Open:
+    """Begins of one thread whose ends have yet to come."""
+
+    def __init__(self) -> None:
+        self._all: list[int] = []
+        self._named: dict[str, list[int]] = defaultdict(list)
+        self._done: set[int] = set()  # that may still be in the lists
+
+    def add(self, begin: int, name: str) -> None:
+        self._all.append(begin)
+        self._named[name].append(begin)
+
+    def taken(self, name: str) -> int | None:
+        """The latest of that name, or of any for none; None where there is none."""
+        some = self._named[name] if name else self._all
+        while some:
+            if (begin := some.pop()) not in self._done:
+                self._done.add(begin)
+                return begin
+        return None
+
+
+def _early(halves: Sequence[Event], ends: list[int] | None, name: str) -> int | None:
+    """Takes the first of some ends that is one of that name: with a begin at its time there is no duration."""
+    found = next((end for end in ends or () if halves[end].name in ("", name)), None)
+    if ends and found is not None:
+        ends.remove(found)
+    return found
 
 
 def _add(rows: Rows, pairs: Sequence[tuple[int, int]], times: Column) -> None:
@@ -70,6 +83,8 @@ def _add(rows: Rows, pairs: Sequence[tuple[int, int]], times: Column) -> None:
     for begin, end in pairs:
         event = rows.halves[begin]
         kind = CATEGORIES.get(event.cat.lower())
+        if kind == Kind.OTHER:
+            continue
         if kind is None:
             rows.unknown += 1
             rows.kinds.unknown.add(event.cat or "none")

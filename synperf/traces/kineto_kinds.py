@@ -31,6 +31,8 @@ CATEGORIES = {
     "overhead": Kind.OVERHEAD,
     "cuda_profiler_range": Kind.COUNTERS,
     "trace": Kind.SPAN,
+    # the findings of synperf's own files, which are said again
+    "synperf": Kind.OTHER,
     # what MTIA writes of its device
     "mtia_ccp_events": Kind.KERNEL,
 }

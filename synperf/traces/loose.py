@@ -44,6 +44,15 @@ def _tried(read: Callable[[Any], Any], text: Any) -> Any:
         return None
 
 
+def is_object(text: bytes) -> bool:
+    """Whether it is JSON of an object."""
+    try:
+        json_object(text)
+    except JUNK:
+        return False
+    return True
+
+
 def number(value: Any) -> int:
     """A whole number of 64 bits that may be written as text, in hexadecimals too, else -1."""
     if isinstance(value, str):

@@ -75,13 +75,15 @@ class Source:
         packed = b""
         while packed or (packed := file.read(_PACKED)):
             if engine is None:
+                if not (packed := packed.lstrip(b"\0")):  # what fills a file up
+                    continue
                 engine = zlib.decompressobj(wbits=31)
             try:
                 yield engine.decompress(packed, most)
             except zlib.error:
                 self.cut = "its packed bytes are damaged"
                 return
-            packed = engine.unconsumed_tail or engine.unused_data.lstrip(b"\0")
+            packed = engine.unconsumed_tail or engine.unused_data
             engine = None if engine.eof else engine
         if engine is not None:
             self.cut = "it ends early"
