@@ -17,6 +17,9 @@ from msgspec import Raw
 from .json_losses import BLANK, Losses
 from .loose import JUNK, is_object, struct_of
 
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\]]', re.S)
+_DEPTH = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
+_COMMA = re.compile(rb"\s*,?\s*")
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
 _JOINED = 64  # pieces that may be one event
@@ -28,6 +31,7 @@ _NO_NUMBER = re.compile(rb"([:\[,]\s*)-?(?:NaN|Infinity|nan|inf)\b")
 _SURROGATES = re.compile(  # a pair of them, or one alone; behind an escaped backslash there is none
     rb"((?<!\\)(?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
+_SIGN = b'"ph"'  # that an event has once
 _PAIR = len(rb"\ud83d\ude00")
 _undecoded = msgspec.json.Decoder(list[Raw]).decode
 Event = TypeVar("Event", bound=msgspec.Struct)
@@ -81,7 +85,28 @@ class Pieces(Generic[Event]):
     def run(self, text: bytes | memoryview, final: bool = False) -> Run[Event]:
         """The events of a text that is cut between events; nothing follows the one that is `final`."""
         events = self.attempt(text)
-        return Run(events) if events is not None else self._apart(bytes(text).strip(BLANK + b","), final)
+        if events is not None:
+            return Run(events)
+        text = bytes(text).strip(BLANK + b",")
+        return self._whole(text, final) or self._apart(text, final)
+
+    def _whole(self, text: bytes, final: bool) -> Run[Event] | None:
+        """The events, where each object is one or lost; what is left is one that is cut off, or what is behind them.
+
+        None where some of it is anything else, or of several events: then braces may be missing, and say nothing.
+        """
+        spans, left, closed = _objects(text)
+        if not closed and (text.count(_SIGN, left) > 1 or (final and text[left:].strip(BLANK + b","))):
+            return None
+        if any(text.count(_SIGN, begin, end) > 1 for begin, end in spans):
+            return None
+        found = [(begin, end, self._event(text[begin:end])) for begin, end in spans]
+        events = [event for _, _, event in found if event is not None]
+        for begin, end, event in found:
+            if event is None:
+                self.lose(text[begin:end])
+        is_cut = not final and text.startswith(b"{", left)
+        return Run(events, text[left:], closed) if events or is_cut else None
 
     def _apart(self, text: bytes, final: bool) -> Run[Event]:
         spans = _spans(text)
@@ -162,6 +187,24 @@ def _whole(found: re.Match[bytes]) -> bytes:
     """A letter that two escapes stand for, or the sign of an unknown one."""
     before, letter = found.groups()
     return before + (letter if len(letter) == _PAIR else rb"\ufffd")
+
+
+def _objects(text: bytes) -> tuple[list[tuple[int, int]], int, bool]:
+    """The places of objects with commas between them, where the rest begins, and whether that is behind a list."""
+    found: list[tuple[int, int]] = []
+    depth, begin, after = 0, 0, 0
+    for token in _TOKEN.finditer(text):
+        change = _DEPTH.get(text[token.start()], 0)
+        if depth == 0:
+            between = _COMMA.fullmatch(text, after, token.start())
+            if between is None or change != 1:
+                is_end = between is not None and text[token.start()] == ord("]")
+                return found, token.end() if is_end else after, is_end
+            begin = token.start()
+        depth += change
+        if depth == 0:
+            found.append((begin, after := token.end()))
+    return found, begin if depth else after, False
 
 
 def _spans(text: bytes) -> list[tuple[int, int]]:
