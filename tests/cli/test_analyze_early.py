@@ -79,3 +79,17 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "nothing.json" in done.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", ["strict", "damage late", "another format"])
+def test_where_nobody_waits_for_children_the_answer_is_the_same(tmp_path, name):
+    path = tmp_path / "trace.json"
+    path.write_bytes(FILES[name][0])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ignoring = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    command = [sys.executable, "-c", ignoring + SCRIPT, "analyze", path]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    wanted = invoke("analyze", str(path))
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[:-1]) == (
+        wanted.code, wanted.out, wanted.err.splitlines(),
+    )  # fmt: skip

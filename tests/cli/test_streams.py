@@ -78,3 +78,12 @@ def test_streams_that_the_caller_closed_are_not_missed(tmp_path, closed):
         assert done.returncode == code
         assert done.stdout.startswith(says)
         assert bool(done.stdout) == bool(says)
+
+
+@pytest.mark.parametrize("options", [["-X", "dev"], ["-W", "error"], ["-O"]])
+def test_the_interpreter_has_nothing_to_say(tmp_path, options):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, *options, "-m", "synperf", "roofline", "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
