@@ -172,7 +172,8 @@ class Pieces(Generic[Event]):
                 event = read(text)
             except JUNK:
                 continue
-            self.losses.mended += text != piece.translate(_BLANKS) or not is_object(piece)
+            is_odd = read is self._loose or text != piece.translate(_BLANKS) or not is_object(piece)
+            self.losses.mended += is_odd
             return event
         return None
 
