@@ -589,7 +589,8 @@ static int add_column(const Scan *scan, const Key *key, Found *found, int digits
 static int add_columns(Scan *scan, const Keys *keys, int digits) {
     for (int place = 0; place < keys->count; place++) {
         Found *found = &scan->found[place];
-        if (found->filled > scan->rows) found->filled = scan->rows; /* that of an object that is cut off */
+        if (found->filled > scan->rows) found->filled = scan->rows; /* without an object that is cut off */
+        while (found->filled && found->places[2 * (found->filled - 1)] < 0) found->filled--;
         if (found->kind != NONE || found->filled) {
             if (!grow(scan, found, scan->rows)) return 0;
             blank(found, scan->rows);
