@@ -23,6 +23,7 @@ Event = TypeVar("Event", bound="Struct")
 Quick = TypeVar("Quick", covariant=True)
 _LIMIT = 2**26  # bytes of metadata, or of one event
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
+_ANOTHER = re.compile(rb"\s*,\s*\{")
 _ENDS = 8  # closing brackets that are tried as that of the list
 _TRIED = 2**12  # opening braces that are tried as that of the last event
 _NEAR = 256  # bytes of blanks between two events
@@ -92,8 +93,9 @@ class JsonEvents(Generic[Event, Quick]):
             rest = b"".join((rest, text))
             if not self.entered:
                 rest = self._enter(rest)
+            rest = self._reopened(rest)
             if self.entered and not self.closed:
-                rest = yield from self._cut(rest)
+                rest = yield from self._cut_on(rest)
             self._left = len(rest := self._bounded(rest))
         if not self.entered:
             raise FileFormatError(f"{self.source.path.name}: it has no list of events; right would be traceEvents")
@@ -101,6 +103,14 @@ class JsonEvents(Generic[Event, Quick]):
             rest = yield from self._last(rest.rstrip(BLANK))
         if self.closed:
             self._behind(rest)
+
+    def _reopened(self, rest: bytes) -> bytes:
+        """The rest; where another event is behind what seemed to be the end of the list, that was none."""
+        if self.closed and (found := _ANOTHER.match(rest)):
+            self.closed = False
+            self.pieces.lose(b"]")
+            return rest[found.end() - 1 :]
+        return rest
 
     def _texts(self) -> Iterator[bytes]:
         """Chunks, several at once where more than one is left: else what is long would be gone through for each."""
@@ -126,6 +136,14 @@ class JsonEvents(Generic[Event, Quick]):
         self.entered = True
         self.beside.append(start[: found.start()] + b'"":0}')
         return start[found.end() :]
+
+    def _cut_on(self, rest: bytes) -> Generator[list[Event] | Quick, None, bytes]:
+        """The same, also behind what only seems to be the end of the list."""
+        while True:
+            rest = yield from self._cut(rest)
+            if (again := self._reopened(rest)) is rest:
+                return rest
+            rest = again
 
     def _cut(self, text: bytes) -> Generator[list[Event] | Quick, None, bytes]:
         """The events that are whole; returns the rest."""

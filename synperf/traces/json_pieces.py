@@ -19,6 +19,7 @@ from .loose import JUNK, is_object, struct_of
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\]]', re.S)
 _DEPTH = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
+_BEHIND = re.compile(rb'\s*(?:\Z|\}|,\s*["{])')  # the end of a list, or a bracket too much
 _COMMA = re.compile(rb"\s*,?\s*")
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
 _LAST = re.compile(rb"\}\s*\]")
@@ -96,6 +97,8 @@ class Pieces(Generic[Event]):
         None where some of it is anything else, or of several events: then braces may be missing, and say nothing.
         """
         spans, left, closed = _objects(text)
+        if closed and not _BEHIND.match(text, left):
+            return None
         if not closed and (text.count(_SIGN, left) > 1 or (final and text[left:].strip(BLANK + b","))):
             return None
         if any(text.count(_SIGN, begin, end) > 1 for begin, end in spans):

@@ -88,3 +88,28 @@ def test_zeros_behind_a_gzip_file_are_no_damage(tmp_path):
     path.write_bytes(gzip.compress(text[:half]) + gzip.compress(text[half:]) + b"\0" * 300_000)
     (found,) = read_trace(path)
     assert (len(found.events), found.cautions) == (COUNT, ())
+
+
+@pytest.mark.usefixtures("either")
+@pytest.mark.parametrize("spaces", [None, 1])
+def test_a_bracket_too_much_is_no_end_of_the_list(tmp_path, spaces):
+    path = tmp_path / "trace.json"
+    text = json.dumps({"traceEvents": FILES["names with borders"], "traceName": "x"}, indent=spaces)
+    begin = text.index("{", text.index('"correlation": 301,'))
+    comma = text.rindex(",", 0, begin)
+    path.write_text(f"{text[:comma]}]{text[comma:]}", encoding="utf-8")
+    (found,) = read_trace(path)
+    assert COUNT - 2 <= len(found.events) <= COUNT
+    assert any("cannot be read" in one.text for one in found.cautions)
+
+
+@pytest.mark.usefixtures("either")
+def test_a_lost_quote_beside_names_with_brackets_costs_few_events(tmp_path):
+    path = tmp_path / "trace.json"
+    events = [kernel(f"a}}]{n}", 10 * n, 5, correlation=n + 1) for n in range(COUNT)]
+    text = json.dumps({"traceEvents": events})
+    place = text.index('"ph"', len(text) // 2)
+    path.write_text(text[:place] + text[place + 1 :], encoding="utf-8")
+    (found,) = read_trace(path)
+    assert COUNT - 3 <= len(found.events) < COUNT
+    assert any("cannot be read" in one.text for one in found.cautions)
