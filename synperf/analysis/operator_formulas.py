@@ -72,7 +72,7 @@ def formula(name: str) -> str:
 @cache
 def needing_values() -> frozenset[str]:
     """The operators whose formula asks for concrete values."""
-    return frozenset(name for name, rule in _operators().items() if rule["form"] in ("conv", "attention"))
+    return frozenset(name for name in _operators() if formula(name) in ("conv", "attention"))
 
 
 @cache
